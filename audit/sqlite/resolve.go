@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"stet/audit"
+	"stet/gateway/outcome"
+)
+
+const (
+	sqlDue = `select ` + attemptColumns + `, p.overwritten, p.looks, p.first_miss
+		from pending p join attempt a on a.id = p.attempt
+		where p.state = 'ambiguous' and p.next_look <= ? order by p.opened_at desc limit ?`
+	sqlFinish = `delete from pending where attempt = ? and state = 'ambiguous'`
+	sqlMissed = `update pending set looks = looks + 1, first_miss = coalesce(first_miss, ?), next_look = ?
+		where attempt = ? and state = 'ambiguous'`
+)
+
+// Due answers ambiguous attempts whose next look is due, newest first.
+func (s *Store) Due(ctx context.Context, limit int) ([]audit.Pending, error) {
+	u := s.reading(ctx)
+	rows, err := u.rows(sqlDue, u.now.UnixMicro(), limit)
+	found, err := collect(rows, err, scanPending)
+	if err != nil {
+		return nil, asAudit(err)
+	}
+	due := make([]audit.Pending, 0, len(found))
+	for _, f := range found {
+		if f.p.Entry, err = u.entryOf(f.rec); err != nil {
+			return nil, asAudit(err)
+		}
+		due = append(due, f.p)
+	}
+	return due, nil
+}
+
+type pendingRecord struct {
+	rec record
+	p   audit.Pending
+}
+
+func scanPending(scan func(...any) error) (pendingRecord, error) {
+	var f pendingRecord
+	var miss sql.NullInt64
+	rec, err := scanAttempt(scan, &f.p.Overwritten, &f.p.Looks, &miss)
+	f.rec = rec
+	f.p.Attempt, f.p.Seq, f.p.FirstMiss = rec.Attempt, rec.seq, fromMicros(miss)
+	f.p.OpenedAt, f.p.Deadline = rec.opened, rec.deadline
+	return f, err
+}
+
+// Resolve records the verdict of a look. False: the attempt isn't ambiguous
+// (any more), and nothing changed.
+func (s *Store) Resolve(ctx context.Context, r audit.Resolution) (bool, error) {
+	var recorded bool
+	err := s.commit(ctx, urgent, func(u *unit) (err error) {
+		recorded, err = u.resolve(r)
+		return err
+	})
+	return err == nil && recorded, err
+}
+
+func (u *unit) resolve(r audit.Resolution) (bool, error) {
+	if r.Row.ID != "" {
+		// An earlier call of the same verdict was committed, unconfirmed.
+		if there, err := u.rowThere(r.Row.ID); err != nil || there {
+			return there, err
+		}
+	}
+	id := r.Pending.Attempt.ID
+	var n int64
+	var err error
+	if r.Verdict.Final() {
+		n, err = u.exec(sqlFinish, id)
+	} else {
+		n, err = u.exec(sqlMissed, u.now.UnixMicro(), u.now.Add(r.NextLook).UnixMicro(), id)
+	}
+	if err != nil || n == 0 {
+		return false, err
+	}
+	if r.Write || r.Verdict.Final() {
+		if err := u.insertNotes(id, []audit.Row{r.Row}); err != nil {
+			return false, err
+		}
+	}
+	return true, u.applyVerdict(id, r)
+}
+
+// applyVerdict brings the ledger to what the look saw. A post enters with the
+// time at which its attempt was opened.
+func (u *unit) applyVerdict(attempt string, r audit.Resolution) error {
+	rec, found, err := u.attempt(attempt)
+	if err != nil || !found {
+		return err
+	}
+	c := change{posts: r.Posts, digest: r.Digest, close: r.Close, window: r.Window, since: rec.opened}
+	if len(r.Posts) > 0 && !r.Posts[0].PostedAt.IsZero() {
+		c.since = r.Posts[0].PostedAt
+	}
+	if err := u.applyLedger(rec, c); err != nil {
+		return err
+	}
+	switch {
+	case rec.Verb == outcome.Reply:
+		return nil
+	case r.Verdict == audit.Seen || r.Close:
+		return u.overwrite(rec)
+	case false && (r.Verdict == audit.GaveUp || r.Verdict == audit.SeenChanged):
+		return u.doubt(rec.message(), rec.seq)
+	}
+	return nil
+}
