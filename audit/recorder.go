@@ -32,6 +32,7 @@ type Recorder struct {
 	log     *slog.Logger
 
 	closed atomic.Bool // the trail failed; only a probe opens it again
+	low    func() bool // the reserve for outcomes is touched
 	mu     sync.Mutex
 	doubt  []Settlement // opened or not? the commit was never confirmed
 
@@ -44,8 +45,15 @@ type Recorder struct {
 // NewRecorder makes a recorder over a store.
 func NewRecorder(store Store, m *Metrics, log *slog.Logger) *Recorder {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Recorder{store: store, metrics: m, log: log, lifetime: ctx, stop: stop}
+	return &Recorder{
+		store: store, metrics: m, log: log, lifetime: ctx, stop: stop,
+		low: func() bool { return false },
+	}
 }
+
+// Reserve closes the trail to new attempts while low answers true, so that the
+// outcomes of those under way still find room. Call it before Start.
+func (r *Recorder) Reserve(low func() bool) { r.low = low }
 
 // Start begins to watch the store.
 func (r *Recorder) Start() { r.loops.Go(r.watch) }
@@ -233,6 +241,10 @@ func (r *Recorder) doubtful(q OpenRequest) {
 
 func (r *Recorder) watch() {
 	for r.pause(probeEvery) {
+		if r.low() {
+			r.fail("reserve", "", ErrUnavailable)
+			continue
+		}
 		if r.Available() && !r.hasDoubt() {
 			continue
 		}

@@ -74,6 +74,9 @@ type Detail struct {
 	// Of notes.
 	Verdict  Verdict `json:"verdict,omitempty"`
 	Evidence string  `json:"evidence,omitempty"`
+	Guard    string  `json:"guard,omitempty"`
+	Cause    string  `json:"cause,omitempty"`
+	Count    int     `json:"count,omitempty"`
 	Who      string  `json:"who,omitempty"`
 	Key      string  `json:"key,omitempty"`
 }

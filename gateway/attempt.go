@@ -121,3 +121,26 @@ func (a *attempt) answer(id arms.MessageID, unchanged bool) Answer {
 func (a *attempt) here() arms.Posted {
 	return arms.Posted{ID: a.entry.ID, Channel: a.entry.Channel, Thread: a.entry.Thread}
 }
+
+// withheldNotes is a note for each guard and cause that took something out, in
+// the order in which the guards took it.
+func (a *attempt) withheldNotes() []audit.Row {
+	type why struct{ guard, cause string }
+	var order []why
+	count := map[why]int{}
+	for _, w := range a.withheld {
+		k := why{w.Guard, w.Cause}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+	}
+	var notes []audit.Row
+	for _, k := range order {
+		n := a.row(outcome.Applied, "", "")
+		n.Kind, n.Action, n.Outcome = audit.Note, audit.ActionClaimWithheld, ""
+		n.Detail = audit.Detail{Guard: k.guard, Cause: k.cause, Count: count[k]}.JSON()
+		notes = append(notes, n)
+	}
+	return notes
+}

@@ -19,6 +19,7 @@ type Metrics struct {
 	durations *prometheus.HistogramVec
 	lookups   *prometheus.CounterVec
 	approvals *prometheus.CounterVec
+	withheld  *prometheus.CounterVec
 }
 
 var (
@@ -46,10 +47,32 @@ func NewMetrics(reg prometheus.Registerer, platforms []arms.Platform) *Metrics {
 		durations: histogram("stet_platform_request_duration_seconds", "How long a platform took to answer.", "platform", "method"),
 		lookups:   counter("stet_ledger_lookups_total", "Looks at the own-post ledger, by the store that answered.", "store", "result"),
 		approvals: counter("stet_approvals_total", "Who answered whether a write may go out, and how.", "by", "decision"),
+		withheld:  counter("stet_claims_withheld_total", "Claims taken out of texts that went out, by guard and cause.", "guard", "cause"),
 	}
-	reg.MustRegister(m.attempts, m.stages, m.requests, m.durations, m.lookups, m.approvals)
+	reg.MustRegister(m.attempts, m.stages, m.requests, m.durations, m.lookups, m.approvals, m.withheld)
 	m.zero(platforms)
+	unmoved(reg, platforms)
 	return m
+}
+
+// unmoved registers the metrics of the contract that no part of this build
+// moves yet, so that a dashboard shows 0 and not a hole.
+func unmoved(reg prometheus.Registerer, platforms []arms.Platform) {
+	reads := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "stet_reads_total", Help: "Reads of a conversation, by how they ended.",
+	}, []string{"platform", "result"})
+	for _, p := range platforms {
+		for _, r := range results {
+			reads.WithLabelValues(string(p), r)
+		}
+	}
+	reg.MustRegister(reads,
+		prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "stet_drafts_pending", Help: "Drafts that wait for a person.",
+		}),
+		prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "stet_rate_limit_wait_seconds", Help: "How long writes waited for a platform's budget.", Buckets: fine,
+		}))
 }
 
 func (m *Metrics) zero(platforms []arms.Platform) {
@@ -62,6 +85,11 @@ func (m *Metrics) zero(platforms []arms.Platform) {
 	for _, by := range []string{"open", "rule", "refusal", "reviewer", "person"} {
 		for _, d := range []string{"allow", "deny", "stage"} {
 			m.approvals.WithLabelValues(by, d)
+		}
+	}
+	for _, guard := range []string{"memory", "approval", "request"} {
+		for _, cause := range []string{"no-evidence", "expired", "other-subject", "pending"} {
+			m.withheld.WithLabelValues(guard, cause)
 		}
 	}
 	for _, v := range outcome.Verbs() {
@@ -112,6 +140,13 @@ func (m *Metrics) looked(d ledger.Decision, err error) {
 		result = "own"
 	}
 	m.lookups.WithLabelValues("sql", result).Inc()
+}
+
+// struck counts the claims that were taken out of a text that went out.
+func (m *Metrics) struck(withheld []Withheld) {
+	for _, w := range withheld {
+		m.withheld.WithLabelValues(w.Guard, w.Cause).Inc()
+	}
 }
 
 func (m *Metrics) decided(d guards.Decision) {

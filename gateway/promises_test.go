@@ -367,6 +367,13 @@ func TestI9GuardsStandBetweenTheFencesAndMeasuringForEveryText(t *testing.T) {
 	}
 	_, err = h.gw.Edit(t.Context(), tn, change1(a.ID, "saved it"))
 	must(t, err)
+	rows := h.trailOf(a.Attempt)
+	if len(rows) != 2 || rows[1].Kind != audit.Note || rows[1].Action != audit.ActionClaimWithheld || rows[1].Outcome != "" {
+		t.Fatalf("rows %+v", rows)
+	}
+	if d := detail(t, rows[1]); d.Guard != "memory" || d.Cause != "no-evidence" || d.Count != 1 {
+		t.Errorf("note %+v", d)
+	}
 	for i, want := range []string{long, "it"} {
 		if got := string(h.arm.wire()[i].text); got != want {
 			t.Errorf("request %d carries %q, want %q", i, got, want)

@@ -44,6 +44,7 @@ func (g *Gateway) applied(ctx context.Context, a *attempt, code string) *end {
 		s.Digest = nil
 	}
 	s.Row = a.appliedRow(posted, code)
+	s.Notes = a.withheldNotes()
 	ans := a.answer(id, false)
 	s.Answer = encode(ans)
 	return g.commit(ctx, a, s, nil, ans)
@@ -95,6 +96,9 @@ func (g *Gateway) commit(ctx context.Context, a *attempt, s audit.Settlement, p 
 	}
 	if done.Late {
 		return recordedByOthers(a, done.Row)
+	}
+	if len(s.Notes) > 0 {
+		g.o.Metrics.struck(a.withheld)
 	}
 	if p != nil {
 		return &end{written: true, problem: p}

@@ -13,6 +13,7 @@ var unchangedChecks = []check{
 	{"an overdue edit is in the way", unchangedAfterOverdue},
 	{"an ambiguous edit is in the way until it is overwritten", unchangedAfterAmbiguous},
 	{"an ambiguous edit that nobody resolved leaves the text unknown", unchangedAfterGaveUp},
+	{"a retract that opened late and wasn't resolved leaves the text unknown", unchangedAfterLateRetract},
 	{"a partial edit leaves the text unknown", unchangedAfterPartial},
 	{"a failed edit changes nothing of what is shown", unchangedAfterFailed},
 	{"who has no row for it goes to the wire", unchangedUnwanted},
@@ -86,6 +87,24 @@ func unchangedAfterGaveUp(f *fixture) {
 	a := f.ambiguous(edit(t, "m1", "second"))
 	f.look(a, audit.GaveUp, "")
 	f.shows("m1", "first", false)
+	f.shows("m1", "second", false)
+}
+
+// A retract is not superseded by edits: one with a lower number may open after
+// the edit that the message shows.
+func unchangedAfterLateRetract(f *fixture) {
+	t := f.turn()
+	f.post(t, "m1")
+	first, w := f.queue(request(retract(t, "m1")))
+	f.clock.Advance(maxWait) // the retract stopped asking, so an edit overtakes it
+	f.settleAs(first, outcome.Applied)
+	f.applied(edit(t, "m1", "second"))
+	f.opened(w[0])
+	f.pastDeadline()
+	f.shows("m1", "second", false)
+	f.sweep("")
+	f.shows("m1", "second", false)
+	f.look(w[0].Attempt, audit.GaveUp, "")
 	f.shows("m1", "second", false)
 }
 

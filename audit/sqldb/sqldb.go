@@ -34,7 +34,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	w, err := sql.Open("sqlite", dsn(path, "rwc", "synchronous(FULL)", "journal_mode(WAL)"))
+	w, err := sql.Open("sqlite", dsn(path, "rwc", "synchronous(FULL)", "journal_mode(WAL)", "cache_size(-16000)"))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), err)
 	}

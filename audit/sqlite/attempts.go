@@ -21,7 +21,8 @@ const (
 		seq, boot, opened_at, deadline_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		on conflict do nothing`
-	sqlAttempt = `select ` + attemptColumns + ` from attempt a where a.id = ?`
+	sqlAttempt      = `select ` + attemptColumns + ` from attempt a where a.id = ?`
+	sqlAttemptThere = `select 1 from attempt where id = ?`
 
 	sqlInsertPending = `insert into pending (attempt, state, verb, turn, org, platform, workspace, channel, reply,
 		seq, dry_run, boot, opened_at, deadline_at) values (?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`

@@ -3,11 +3,11 @@ package sqlite
 // hotWrites are the statements on the way of an attempt, prepared once.
 var hotWrites = []string{
 	sqlInsertRow, sqlOutcomeOf, sqlRowThere,
-	sqlInsertAttempt, sqlAttempt, sqlInsertPending, sqlDropPending, sqlPendingAmbiguous, sqlOverwritten,
+	sqlInsertAttempt, sqlAttempt, sqlAttemptThere, sqlInsertPending, sqlDropPending, sqlPendingAmbiguous, sqlOverwritten,
 	sqlEntries, sqlInsertPost, sqlHead, sqlTakeSeq, sqlOpenedSeq, sqlConfirm, sqlDoubt, sqlClose,
 	sqlClaim, sqlClaimWaits, sqlPutClaim, sqlReleaseClaim, sqlAnswerClaim,
 	sqlBusy, sqlUnresolvedSince, sqlWaiters, sqlPutWaiter, sqlDropWaiter,
-	sqlTurnState, sqlMark,
+	sqlTurnState, sqlMark, sqlFinish, sqlMissed,
 }
 
 // hotReads are the statements of every request's early looks.

@@ -52,8 +52,11 @@ func (o *opening) run() (audit.Opening, error) {
 
 // known answers a repeated call, whose attempt is there.
 func (o *opening) known() (*audit.Opening, error) {
-	a, found, err := o.attempt(o.r.Attempt.ID)
-	if err != nil || !found {
+	if there, err := one(o.row(sqlAttemptThere, o.r.Attempt.ID), new(int)); err != nil || !there {
+		return nil, err
+	}
+	a, _, err := o.attempt(o.r.Attempt.ID)
+	if err != nil {
 		return nil, err
 	}
 	row, ended, err := o.outcomeOf(a.ID)

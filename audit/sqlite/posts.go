@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stet/arms"
+	"stet/gateway/outcome"
 	"stet/ledger"
 )
 
@@ -17,8 +18,8 @@ const (
 	sqlEditable = `select ` + entryColumns + ` from own_post where org = ? and channel = ?
 		and platform = ? and workspace = ? and editable_until > ? and closed_at is null
 		and (dry_run = 0 or (? = 1 and session = ?)) order by posted_at desc, part limit ?`
-	sqlInsertPost = `insert into own_post (` + entryColumns + `)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
+	sqlInsertPost = `insert into own_post (` + entryColumns + `, confirmed_digest)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 
 	ofMessage = ` where org = ? and platform = ? and workspace = ? and channel = ?`
 	sqlHead   = `select last_seq, opened_seq, confirmed_seq, confirmed_digest, editable_until, dry_run
@@ -28,7 +29,7 @@ const (
 	sqlConfirm   = `update own_post set confirmed_digest = ?, confirmed_seq = ?` + ofMessage + `
 		and message_id = ? and confirmed_seq <= ?`
 	sqlDoubt = `update own_post set confirmed_digest = null` + ofMessage + `
-		and message_id = ? and confirmed_seq < ?`
+		and message_id = ? and (? = 1 or confirmed_seq < ?)`
 	sqlClose = `update own_post set closed_at = ?` + ofMessage + ` and reply = ? and closed_at is null`
 )
 
@@ -62,14 +63,15 @@ func scanEntry(scan func(...any) error) (ledger.Entry, error) {
 	return e, err
 }
 
-// insertPost adds an own post; one that is known already keeps its window.
-func (u *unit) insertPost(e ledger.Entry) error {
+// insertPost adds an own post with the text that it shows; one that is known
+// already keeps its window.
+func (u *unit) insertPost(e ledger.Entry, digest []byte) error {
 	if e.Reply == "" {
 		e.Reply = e.ID
 	}
 	_, err := u.exec(sqlInsertPost, e.Org, string(e.Platform), e.Workspace, string(e.Channel), string(e.ID),
 		string(e.Reply), e.Part, string(e.Thread), e.ServiceURL, e.Organization, e.Session, flag(e.DryRun),
-		e.PostedAt.UnixMicro(), e.EditableUntil.UnixMicro(), micros(e.ClosedAt))
+		e.PostedAt.UnixMicro(), e.EditableUntil.UnixMicro(), micros(e.ClosedAt), digest)
 	return err
 }
 
@@ -106,10 +108,12 @@ func (u *unit) confirm(m message, digest []byte, seq int64) error {
 	return err
 }
 
-// doubt forgets what the message shows: a write later than the one that was
-// confirmed may have changed it, and nobody will find out.
-func (u *unit) doubt(m message, seq int64) error {
-	_, err := u.exec(sqlDoubt, m.org, m.platform, m.workspace, m.channel, m.reply, seq)
+// doubt forgets what the message shows: the write may have changed it after
+// that was confirmed, and nobody will find out.
+func (u *unit) doubt(rec record) error {
+	m := rec.message()
+	_, err := u.exec(sqlDoubt, m.org, m.platform, m.workspace, m.channel, m.reply,
+		flag(rec.Verb == outcome.Retract), rec.seq)
 	return err
 }
 

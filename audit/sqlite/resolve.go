@@ -12,7 +12,7 @@ const (
 	sqlDue = `select ` + attemptColumns + `, p.overwritten, p.looks, p.first_miss
 		from pending p join attempt a on a.id = p.attempt
 		where p.state = 'ambiguous' and p.next_look <= ? order by p.opened_at desc limit ?`
-	sqlFinish = `delete from pending where attempt = ? and state = 'ambiguous'`
+	sqlFinish = `delete from pending where attempt = ? and state = 'ambiguous' returning overwritten`
 	sqlMissed = `update pending set looks = looks + 1, first_miss = coalesce(first_miss, ?), next_look = ?
 		where attempt = ? and state = 'ambiguous'`
 )
@@ -69,14 +69,8 @@ func (u *unit) resolve(r audit.Resolution) (bool, error) {
 		}
 	}
 	id := r.Pending.Attempt.ID
-	var n int64
-	var err error
-	if r.Verdict.Final() {
-		n, err = u.exec(sqlFinish, id)
-	} else {
-		n, err = u.exec(sqlMissed, u.now.UnixMicro(), u.now.Add(r.NextLook).UnixMicro(), id)
-	}
-	if err != nil || n == 0 {
+	overwritten, there, err := u.looked(id, r)
+	if err != nil || !there {
 		return false, err
 	}
 	if r.Write || r.Verdict.Final() {
@@ -84,12 +78,23 @@ func (u *unit) resolve(r audit.Resolution) (bool, error) {
 			return false, err
 		}
 	}
-	return true, u.applyVerdict(id, r)
+	return true, u.applyVerdict(id, r, overwritten)
+}
+
+// looked ends the looks at an ambiguous attempt, or counts one more; there is
+// false when it isn't ambiguous.
+func (u *unit) looked(id string, r audit.Resolution) (overwritten, there bool, err error) {
+	if r.Verdict.Final() {
+		there, err = one(u.row(sqlFinish, id), &overwritten)
+		return overwritten, there, err
+	}
+	n, err := u.exec(sqlMissed, u.now.UnixMicro(), u.now.Add(r.NextLook).UnixMicro(), id)
+	return false, n == 1, err
 }
 
 // applyVerdict brings the ledger to what the look saw. A post enters with the
 // time at which its attempt was opened.
-func (u *unit) applyVerdict(attempt string, r audit.Resolution) error {
+func (u *unit) applyVerdict(attempt string, r audit.Resolution, overwritten bool) error {
 	rec, found, err := u.attempt(attempt)
 	if err != nil || !found {
 		return err
@@ -102,12 +107,12 @@ func (u *unit) applyVerdict(attempt string, r audit.Resolution) error {
 		return err
 	}
 	switch {
-	case rec.Verb == outcome.Reply:
+	case rec.Verb == outcome.Reply || overwritten:
 		return nil
 	case r.Verdict == audit.Seen || r.Close:
 		return u.overwrite(rec)
-	case false && (r.Verdict == audit.GaveUp || r.Verdict == audit.SeenChanged):
-		return u.doubt(rec.message(), rec.seq)
+	case r.Digest == nil && (r.Verdict == audit.GaveUp || r.Verdict == audit.SeenChanged):
+		return u.doubt(rec)
 	}
 	return nil
 }

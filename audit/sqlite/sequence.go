@@ -10,8 +10,10 @@ import (
 const (
 	sqlBusy = `select 1 from pending where org = ? and reply = ? and reply <> '' and platform = ?
 		and workspace = ? and channel = ? and state = 'open' and dry_run = 0 and deadline_at > ? limit 1`
+	// A retract may open after a later edit was confirmed, an edit may not.
 	sqlUnresolvedSince = `select 1 from pending where org = ? and reply = ? and reply <> '' and platform = ?
-		and workspace = ? and channel = ? and dry_run = 0 and overwritten = 0 and seq > ? limit 1`
+		and workspace = ? and channel = ? and dry_run = 0 and overwritten = 0
+		and (seq > ? or verb = 'retract') limit 1`
 	sqlWaiters = `select verb, seq from edit_waiter where org = ? and reply = ? and platform = ?
 		and workspace = ? and channel = ? and wait_until > ? and attempt <> ?`
 	sqlPutWaiter = `insert into edit_waiter (attempt, verb, org, platform, workspace, channel, reply, seq,

@@ -112,7 +112,7 @@ func (u *unit) apply(rec record, st audit.Settlement) error {
 	case st.Row.Outcome == outcome.Applied:
 		return u.overwrite(rec)
 	case st.Row.Outcome == outcome.Partial && st.Digest == nil:
-		return u.doubt(rec.message(), rec.seq)
+		return u.doubt(rec)
 	}
 	return nil
 }
@@ -137,31 +137,20 @@ type change struct {
 	since  time.Time
 }
 
-// applyLedger changes the own-post ledger. A dry run leaves real posts alone.
+// applyLedger changes the own-post ledger.
 func (u *unit) applyLedger(rec record, c change) error {
-	m, h := rec.message(), head{}
 	if rec.Verb == outcome.Reply {
-		if len(c.posts) == 0 {
-			return nil
-		}
-		m = messageOf(c.posts[0])
-	} else {
-		var err error
-		if h, _, err = u.head(m); err != nil {
-			return err
-		}
-		if rec.Turn.DryRun && !h.dry {
-			return nil
-		}
+		return u.enterReply(rec, c)
+	}
+	m := rec.message()
+	h, _, err := u.head(m)
+	if err != nil || (rec.Turn.DryRun && !h.dry) {
+		return err // a dry run leaves real posts alone
 	}
 	for _, e := range c.posts {
-		e.PostedAt, e.EditableUntil = c.since, c.since.Add(c.window)
-		if rec.Verb != outcome.Reply {
-			// A part that an edit added has no longer a life than its message.
-			e.Reply, e.EditableUntil = m.id(), h.editable
-		}
-		e.DryRun, e.Session = rec.Turn.DryRun, rec.Turn.Session
-		if err := u.insertPost(e); err != nil {
+		// A part that an edit added has no longer a life than its message.
+		e.Reply, e.PostedAt, e.EditableUntil = m.id(), c.since, h.editable
+		if err := u.insertPost(owned(e, rec), nil); err != nil {
 			return err
 		}
 	}
@@ -174,4 +163,25 @@ func (u *unit) applyLedger(rec record, c change) error {
 		return u.closeMessage(m)
 	}
 	return nil
+}
+
+// enterReply brings the parts of a new message into the ledger.
+func (u *unit) enterReply(rec record, c change) error {
+	for i, e := range c.posts {
+		e.PostedAt, e.EditableUntil = c.since, c.since.Add(c.window)
+		var digest []byte
+		if i == 0 {
+			digest = c.digest
+		}
+		if err := u.insertPost(owned(e, rec), digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owned says for whom a message is in the ledger.
+func owned(e ledger.Entry, rec record) ledger.Entry {
+	e.DryRun, e.Session = rec.Turn.DryRun, rec.Turn.Session
+	return e
 }

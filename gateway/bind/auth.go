@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -125,7 +124,5 @@ func KindOf(scopes []Scope) (Kind, error) {
 	}
 }
 
-// kindName is a kind in words for people.
-func kindName(k Kind) string {
-	return fmt.Sprintf("a %s key", strings.TrimPrefix(string(k), "stet_"))
-}
+// kindNames are the kinds in words for people.
+var kindNames = map[Kind]string{HostKey: "a host key", OpsKey: "an ops key", TurnToken: "a turn token"}

@@ -124,10 +124,8 @@ func givenToken(clear string, want Kind) (Token, error) {
 	switch {
 	case ok && kind == want:
 		return token, nil
-	case ok && kind == TurnToken:
-		return Token{}, fmt.Errorf("it is a turn token, not %s", kindName(want))
 	case ok:
-		return Token{}, fmt.Errorf("it is %s, not %s", kindName(kind), kindName(want))
+		return Token{}, fmt.Errorf("it is %s, not %s", kindNames[kind], kindNames[want])
 	case foreign(clear):
 		return foreignToken(clear), nil
 	case len(clear) < MinForeignKey:

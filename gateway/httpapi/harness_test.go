@@ -93,12 +93,10 @@ func (p *posts) Editable(context.Context, ledger.Query, int) ([]ledger.Entry, er
 }
 
 // serverOf is a door that is not served, to look at from inside.
-func serverOf(t *testing.T) *server {
+func serverOf(t *testing.T, change ...func(*Options)) *server {
 	t.Helper()
 	var s *server
-	open(t, func(o *Options) {
-		s = &server{Options: *o}
-	})
+	open(t, append(change, func(o *Options) { s = &server{Options: *o} })...)
 	if err := s.complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -237,8 +235,16 @@ type reply struct {
 
 func (d *door) ask(method, path, key, body string, header ...string) reply {
 	d.Helper()
-	req, err := http.NewRequestWithContext(d.Context(), method, d.url+path, strings.NewReader(body))
+	r, err := d.asking(d.Context(), method, path, key, body, header...)
 	d.must(err)
+	return r
+}
+
+func (d *door) asking(ctx context.Context, method, path, key, body string, header ...string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, method, d.url+path, strings.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -249,11 +255,12 @@ func (d *door) ask(method, path, key, body string, header ...string) reply {
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := noFollow.Do(req)
-	d.must(err)
+	if err != nil {
+		return reply{}, err
+	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	d.must(err)
-	return reply{d.T, resp.StatusCode, resp.Header, string(b)}
+	return reply{d.T, resp.StatusCode, resp.Header, string(b)}, err
 }
 
 var noFollow = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

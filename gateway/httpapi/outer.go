@@ -45,7 +45,7 @@ func (s *server) outer(next http.Handler) http.Handler {
 		defer s.survive(r, rec)
 		securityHeaders(rec.Header())
 		if !canonical(r.URL.EscapedPath()) {
-			s.noRoute(rec, r)
+			writeProblem(rec, noAddress())
 			return
 		}
 		next.ServeHTTP(rec, r)

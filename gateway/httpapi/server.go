@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"stet/gateway/outcome"
 	"stet/gateway/wire"
 )
 
@@ -96,9 +97,13 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	_ = format.Marshal(w, p.Problem)
 }
 
+func noAddress() *problem {
+	return newProblem(outcome.NotFound, "there is no such address; /docs lists all that there are")
+}
+
 // noRoute answers what no route matches: another method may.
 func (s *server) noRoute(w http.ResponseWriter, r *http.Request) {
-	p := newProblem("not-found", "there is no such address; /docs lists all that there are")
+	p := noAddress()
 	if allowed := s.allowed(r); len(allowed) > 0 {
 		p.allow = strings.Join(allowed, ", ")
 		p.Status = http.StatusMethodNotAllowed

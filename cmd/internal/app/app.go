@@ -139,6 +139,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.onStop("store", func(context.Context) error { return store.Close() })
 	m = audit.NewMetrics(a.reg, platformNames(), a.openAttempts)
 	a.trail = audit.NewRecorder(store, m, a.log)
+	a.trail.Reserve(a.shortOfSpace)
 	a.onStop("audit trail", a.trail.Stop)
 	a.ledger = ledger.New(store)
 	return nil

@@ -26,3 +26,22 @@ func (a *App) takeData(context.Context) error {
 	a.onStop("data folder", func(context.Context) error { return f.Close() })
 	return nil
 }
+
+const (
+	// mostReserve is the free space that is kept for outcomes, mostShare the
+	// part of a small disk that it may be at most.
+	mostReserve = 64 << 20
+	mostShare   = 20
+)
+
+// shortOfSpace reports that the disk under the data folder has so little left
+// that it is needed for the outcomes of what is under way.
+func (a *App) shortOfSpace() bool {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(a.o.Settings.Data, &fs); err != nil {
+		return false // the store's own writes will tell
+	}
+	unit := uint64(fs.Bsize) //nolint:gosec // a block size is positive
+	reserve := min(mostReserve, fs.Blocks*unit/mostShare)
+	return fs.Bavail*unit < reserve
+}
