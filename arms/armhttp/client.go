@@ -98,6 +98,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, *arms.Fault) {
 	if err != nil {
 		return Answer{}, seen.fault(err)
 	}
+	defer func() { _ = resp.Body.Close() }()
 	return c.read(resp)
 }
 
@@ -134,7 +135,6 @@ func outward(h http.Header) http.Header {
 }
 
 func (c *Client) read(resp *http.Response) (Answer, *arms.Fault) {
-	defer func() { _ = resp.Body.Close() }()
 	a := Answer{Status: resp.StatusCode, Header: resp.Header, RetryAfter: RetryAfter(resp.Header, c.now())}
 	if a.Status < 200 {
 		// A switched protocol has a body that never ends.

@@ -49,7 +49,7 @@ func TestNothingThatWouldMakeATransportRepeatLeaves(t *testing.T) {
 	var seen *http.Request
 	c := armhttp.New(armhttp.Options{Transport: once(func(r *http.Request) (*http.Response, error) {
 		seen = r
-		return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 	})})
 	_, f := c.Do(t.Context(), armhttp.Request{Method: http.MethodPost, URL: "http://h/", Body: []byte("x"), Header: http.Header{
 		"Idempotency-Key": {"1"}, "idempotency-key": {"2"}, "X-IDEMPOTENCY-KEY": {"3"}, "X-Idempotency-Key": {"4"}, "X-Kept": {"5"},

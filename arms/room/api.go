@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -80,7 +81,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 		return false
 	}
 	_, err = d.Token()
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 func (e exchange) answer(a answer) { writeJSON(e.w, http.StatusOK, a) }

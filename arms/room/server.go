@@ -142,7 +142,7 @@ func (s *Server) Start() error {
 	case s.started:
 		return nil
 	}
-	l, err := net.Listen("tcp", s.listen)
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.listen)
 	if err != nil {
 		return fmt.Errorf("room: listen: %w", err)
 	}

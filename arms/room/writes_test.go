@@ -208,7 +208,7 @@ func TestIDsSortByAgeAndKeepTheirForm(t *testing.T) {
 		}
 		last = id
 	}
-	if room.MakeID(1) == room.MakeID(1) {
+	if one, again := room.MakeID(1), room.MakeID(1); one == again {
 		t.Error("the same number gave the same id twice")
 	}
 	for _, bad := range []string{"", "m", last + "a", last[1:] + "a", strings.ToUpper(last), "m0000-0000abcd", "m00000000\x00abcd"} {
