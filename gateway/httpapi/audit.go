@@ -16,7 +16,7 @@ import (
 
 type auditIn struct {
 	RowFilter
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many rows a page has; for JSON alone."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many rows a page has; for JSON alone."`
 	Before string `query:"before" doc:"The page's next, for the page after it; for JSON alone."`
 	Format string `query:"format" enum:"json,ndjson,csv" doc:"json: a page, newest first. ndjson and csv: every match, oldest first. Left out: what Accept asks for, else json."`
 	Accept string `header:"Accept" doc:"application/x-ndjson or text/csv stream every match, oldest first."`
@@ -103,7 +103,8 @@ func (s *server) page(ctx context.Context, in *auditIn, f audit.Filter, possible
 	if !possible {
 		return page, nil
 	}
-	// One more than asked for tells whether there is a further page.
+	// One more than asked for tells whether there is a further page; the trail's
+	// own pages are larger than the largest one here.
 	rows, err := s.Trail.Query(ctx, f, audit.Page{Limit: in.Limit + 1, Before: in.Before})
 	if err != nil {
 		return page, err

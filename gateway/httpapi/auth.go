@@ -118,9 +118,6 @@ func (s *server) precheck(rt route, names []string, w http.ResponseWriter, r *ht
 	if p := checkIdempotencyKey(r.Header); p != nil {
 		return p
 	}
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return nil
-	}
 	return readBody(w, r, rt.body)
 }
 

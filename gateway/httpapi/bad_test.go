@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -69,8 +70,9 @@ func TestBadRequestsSayWhatIsWrongAndChangeNothing(t *testing.T) {
 		{"an untrusted service URL", "POST", "/v1/turns", d.acmeHost, `{"session":"s","wake":{"id":"w","origin":{"platform":"x","channel":"c","service_url":"https://evil"}},"workspace":"w","surface":"s","principal":"p"}`, nil, 422, "untrusted-service-url", "service_url"},
 		{"a filter that isn't one", "GET", "/v1/audit?colour=red", d.ops, "", nil, 400, "bad-request", "colour"},
 		{"a time that isn't one", "GET", "/v1/audit?since=yesterday", d.ops, "", nil, 400, "bad-request", "since"},
-		{"too large a page", "GET", "/v1/audit?limit=1001", d.ops, "", nil, 400, "bad-request", "limit"},
+		{"too large a page", "GET", "/v1/audit?limit=501", d.ops, "", nil, 400, "bad-request", "limit"},
 		{"a page that isn't one", "GET", "/v1/audit?before=x", d.ops, "", nil, 400, "bad-request", "before"},
+		{"a body where none is read", "GET", "/v1/turn", opened.Token, `{"channel":"c"}`, nil, 400, "bad-request", "channel is not a field"},
 		{"a column that isn't one", "GET", "/v1/audit/count?by=colour", d.ops, "", nil, 400, "bad-request", "by"},
 		{"an unknown row", "GET", "/v1/audit/none", d.ops, "", nil, 404, "not-found", "no such thing"},
 		{"an unknown address", "GET", "/v1/nothing", d.ops, "", nil, 404, "not-found", "/docs"},
@@ -146,6 +148,46 @@ func TestABodyWithoutALengthHasTheSameLimit(t *testing.T) {
 		if resp.StatusCode != tt.status {
 			t.Errorf("%d bytes: status %d, want %d", tt.size, resp.StatusCode, tt.status)
 		}
+	}
+}
+
+func TestABodyThatDoesNotArriveIsGivenUp(t *testing.T) {
+	d := open(t, func(o *Options) { o.BodyTime = 100 * time.Millisecond })
+	token := d.turn("acme").Token
+	for _, tt := range []struct{ line, key, status string }{
+		{"POST /v1/replies", token, "400"}, {"POST /v1/replies", "nobody", "401"}, {"GET /v1/turn", token, "400"},
+		{"POST /v1/nothing", token, "404"}, {"PUT /v1/turn", token, "405"}, {"POST /v1/turn/decline", token, "400"},
+	} {
+		got := d.raw(tt.line + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + tt.key + "\r\nContent-Length: 20\r\n\r\n{\"text\":")
+		if !strings.HasPrefix(got, "HTTP/1.1 "+tt.status) || d.verbs.calls() != 0 {
+			t.Errorf("%s as %s: got %q, and %d verbs ran", tt.line, tt.key, got, d.verbs.calls())
+		}
+	}
+}
+
+// deadlines is a connection that remembers what it was told.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, t)
+	return nil
+}
+
+// TestTheBodysDeadlineEndsWithTheBody: one that stayed would end the request's
+// context in the middle of a slow verb.
+func TestTheBodysDeadlineEndsWithTheBody(t *testing.T) {
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequest(http.MethodPost, "/v1/replies", strings.NewReader("{}"))
+	serverOf(t).outer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, p := slurp(w, r); p != nil {
+			t.Error(p)
+		}
+	})).ServeHTTP(w, r)
+	if len(w.set) != 2 || w.set[0].IsZero() || !w.set[1].IsZero() {
+		t.Errorf("the deadlines were %v", w.set)
 	}
 }
 

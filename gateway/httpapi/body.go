@@ -20,8 +20,6 @@ const (
 	// maxPathID is of an id in a path, in bytes.
 	maxPathID         = 512
 	maxIdempotencyKey = 255
-	// bodyTime is how long a body may take to arrive.
-	bodyTime = 10 * time.Second
 )
 
 const (
@@ -88,16 +86,13 @@ func readBody(w http.ResponseWriter, r *http.Request, wanted bool) *problem {
 	return nil
 }
 
+// slurp reads the body, for which [server.outer] set a deadline. The deadline
+// ends with the body: it would end the request's context in the middle of the
+// handler. After a body that failed it stays, since the library reads on.
 func slurp(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	if r.ContentLength > maxBody {
 		return nil, newProblem(outcome.TooLarge, detailTooLarge)
 	}
-	// The deadline must not outlive the body: it would end the request's
-	// context in the middle of the handler. Writers that know none, as in
-	// tests, have no slow clients either.
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTime))
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -106,7 +101,14 @@ func slurp(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	case err != nil:
 		return nil, badRequest("the body did not arrive whole or in time")
 	}
+	setReadDeadline(w, time.Time{})
 	return data, nil
+}
+
+// setReadDeadline does nothing to a writer that knows no deadlines, as in
+// tests, which has no slow client either.
+func setReadDeadline(w http.ResponseWriter, t time.Time) {
+	_ = http.NewResponseController(w).SetReadDeadline(t)
 }
 
 // checkContentType takes JSON, and what says nothing for JSON.

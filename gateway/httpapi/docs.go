@@ -107,7 +107,7 @@ func docOf(api *huma.OpenAPI, rt route) docCall {
 	op := operationOf(api, rt)
 	c := docCall{
 		ID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, About: rt.about, Needs: rt.plane.needs,
-		Problems: reasons(rt.allReasons()), Answers: answers(op), Curl: curl(api, rt, op),
+		Problems: reasons(rt.allReasons()), Answers: answers(op), Curl: curl(rt, op),
 	}
 	for _, p := range op.Parameters {
 		c.Params = append(c.Params, docField{
@@ -234,7 +234,7 @@ func pretty(v any) string {
 }
 
 // curl is a command line that makes the call.
-func curl(api *huma.OpenAPI, rt route, op *huma.Operation) string {
+func curl(rt route, op *huma.Operation) string {
 	line := []string{"curl -sS"}
 	if rt.method != http.MethodGet {
 		line[0] += " -X " + rt.method

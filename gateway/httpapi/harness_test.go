@@ -97,6 +97,7 @@ func serverOf(t *testing.T, change ...func(*Options)) *server {
 	t.Helper()
 	var s *server
 	open(t, append(change, func(o *Options) { s = &server{Options: *o} })...)
+	s.Registerer = nil // the door that is served has its place there
 	if err := s.complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +117,8 @@ type door struct {
 	metrics *prometheus.Registry
 	log     *lockedBuffer
 	clock   *clock
+	// stop ends the server once every request has ended, log line and all.
+	stop func()
 	// Credentials of every kind, made at the start.
 	host, ops, reviewer, acmeHost, acmeOps string
 }
@@ -190,7 +193,8 @@ func open(t *testing.T, change ...func(*Options)) *door {
 	h, err := New(o)
 	d.must(err)
 	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
+	d.stop = sync.OnceFunc(srv.Close)
+	t.Cleanup(d.stop)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	d.url = srv.URL
 	d.host = d.key("", bind.ScopeHost)

@@ -36,6 +36,8 @@ func (s *server) machineRoutes() {
 		status: http.StatusOK, summary: "Can it do its work?",
 		about: "200 when it can, 503 with the same body when it can't. A platform that isn't well never makes it unready; it shows in its check.",
 	}, func(ctx context.Context, _ *nothing) (*readyOut, error) { return s.ready(ctx), nil })
+	answers := s.api.OpenAPI().Paths["/readyz"].Get.Responses
+	answers["503"] = &huma.Response{Description: "It can't, and says why.", Content: answers["200"].Content}
 	if s.Metrics == nil {
 		return
 	}

@@ -69,6 +69,8 @@ type Options struct {
 	// Heartbeat is the pause after which an event stream looks at the trail and
 	// shows a sign of life; 0: 5 s.
 	Heartbeat time.Duration
+	// BodyTime is how long a body may take to arrive; 0: 10 s.
+	BodyTime time.Duration
 }
 
 func (o *Options) complete() error {
@@ -89,6 +91,9 @@ func (o *Options) complete() error {
 	}
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = 5 * time.Second
+	}
+	if o.BodyTime <= 0 {
+		o.BodyTime = 10 * time.Second
 	}
 	return nil
 }

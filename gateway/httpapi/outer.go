@@ -44,6 +44,11 @@ func (s *server) outer(next http.Handler) http.Handler {
 		}()
 		defer s.survive(r, rec)
 		securityHeaders(rec.Header())
+		if r.ContentLength != 0 {
+			// For every route, also those that don't read it: before it answers
+			// the library reads what a client has yet to send.
+			setReadDeadline(rec, start.Add(s.BodyTime))
+		}
 		if !canonical(r.URL.EscapedPath()) {
 			writeProblem(rec, noAddress())
 			return

@@ -23,6 +23,7 @@ func TestAPanicIsAnAnswerAndItsValueIsNotLogged(t *testing.T) {
 	d.ask("POST", "/v1/replies", token, `{"text":"x"}`).problem(500, "internal")
 	d.verbs.hook = nil
 	d.ask("POST", "/v1/replies", token, `{"text":"x"}`).want(201)
+	d.stop()
 	log := d.log.String()
 	if strings.Contains(log, "canary-panic") || !strings.Contains(log, "a handler panicked") {
 		t.Errorf("the log is %s", log)
@@ -58,6 +59,7 @@ func TestI6NoSecretAndNoInputIsEverLogged(t *testing.T) {
 			d.ask(c.method, c.path, key, c.body, "Idempotency-Key", "canary-idempotency", "User-Agent", "canary-agent")
 		}
 	}
+	d.stop()
 	log := strings.ToLower(d.log.String())
 	for _, s := range secrets {
 		if strings.Contains(log, strings.ToLower(s)) {
@@ -83,6 +85,7 @@ func TestEveryRequestIsOneLogLine(t *testing.T) {
 	opened := d.turn("acme")
 	d.ask("POST", "/v1/replies", opened.Token, `{"text":"x"}`).want(201)
 	d.ask("GET", "/nothing", "", "").want(404)
+	d.stop()
 	lines := strings.Split(strings.TrimSpace(d.log.String()), "\n")
 	want := []string{"POST POST /v1/turns 201 ", "POST POST /v1/replies 201 a1", "GET none 404 "}
 	var got []string
@@ -108,6 +111,7 @@ func TestMetricsOfTheDoorAreThereFromTheStart(t *testing.T) {
 	}
 	d.ask("GET", "/v1/turn", "", "").want(401)
 	d.ask("GET", "/v1/nothing", "", "").want(404)
+	d.stop()
 	err = testutil.GatherAndCompare(d.metrics, strings.NewReader(`
 # HELP stet_http_requests_in_flight Requests that are being answered.
 # TYPE stet_http_requests_in_flight gauge

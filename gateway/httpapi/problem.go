@@ -98,6 +98,7 @@ const (
 	detailNotFound     = "there is no such thing here"
 	detailInternal     = "the gateway made a mistake handling this request; it is logged"
 	detailStore        = "the gateway can't reach its store right now, so it did nothing; try again in a moment"
+	detailUnconfirmed  = "the gateway can't tell whether this was written down; making the same call again does no harm"
 	detailOverloaded   = "too much is waiting to be written down, so nothing was done; try again in a moment"
 	detailDraining     = "this gateway is shutting down and takes nothing new; nothing was done, try again in a moment"
 )
@@ -130,6 +131,8 @@ func asProblem(err error) (p *problem, ok bool) {
 		return newProblem(outcome.UntrustedServiceURL, "service_url is not one of the addresses that this gateway trusts; nothing was opened or bound"), true
 	case errors.Is(err, audit.ErrOverloaded):
 		return later(outcome.Overloaded, detailOverloaded), true
+	case errors.Is(err, audit.ErrUnconfirmed):
+		return later(outcome.AuditUnavailable, detailUnconfirmed), false
 	default:
 		return later(outcome.AuditUnavailable, detailStore), false
 	}

@@ -36,7 +36,6 @@ func New(o Options) (http.Handler, error) {
 	}
 	s := &server{Options: o}
 	s.build()
-	s.metrics = newMetrics(o.Registerer, s.routes)
 	if err := s.documents(); err != nil {
 		return nil, err
 	}
@@ -56,6 +55,7 @@ func (s *server) build() {
 	s.auditRoutes()
 	s.keyRoutes()
 	s.machineRoutes()
+	s.metrics = newMetrics(s.Registerer, s.routes)
 }
 
 // format reads and writes the door's JSON; the body was held to its limits

@@ -67,6 +67,20 @@ func TestPagesShowEveryRowOnceNewestFirst(t *testing.T) {
 	}
 }
 
+func TestTheLargestPageKnowsThatThereIsAnother(t *testing.T) {
+	d := open(t)
+	rows := make([]audit.Row, 501)
+	for i := range rows {
+		rows[i] = audit.Row{ID: audit.NewID(), Org: "acme", Session: "s", Kind: audit.Note, Action: audit.ActionProvenance}
+	}
+	d.must(d.store.Note(t.Context(), rows...))
+	var page wire.RowPage
+	d.ask("GET", "/v1/audit?limit=500&session=s", d.ops, "").want(200).into(&page)
+	if len(page.Rows) != 500 || page.Next != page.Rows[499].ID {
+		t.Errorf("%d rows, next %q", len(page.Rows), page.Next)
+	}
+}
+
 func TestARowIsOneFlatObjectWithTheNamesOfTheContract(t *testing.T) {
 	d := open(t)
 	row := d.write(1, nil)[0]

@@ -101,10 +101,12 @@ func (a *App) capabilities(p arms.Platform, place arms.Place) (arms.Capabilities
 }
 
 // roomPages is the room for people. Off loopback a browser asks for a key, any
-// that may read the trail.
+// that may read the trail. A loopback listener behind a proxy, or reached by a
+// name that somebody pointed at it, isn't only this machine's: what the browser
+// calls the host tells.
 func (a *App) roomPages(local bool) http.Handler {
 	allowed := func(r *http.Request) (string, bool) {
-		if local {
+		if local && ownName(r.Host) {
 			return "", true
 		}
 		return a.mayWatch(r)
@@ -130,6 +132,17 @@ func (a *App) mayWatch(r *http.Request) (org string, ok bool) {
 		return "", false
 	}
 	return caller.Key.Org, true
+}
+
+// ownName reports a host that only this machine is called by.
+func ownName(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	host = strings.Trim(host, "[]")
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.IsLoopback())
 }
 
 // ready says whether the gateway can do its work. A platform that isn't well
