@@ -56,6 +56,7 @@ func checkLocus(field string, l locus.Locus) error {
 		limit       int
 	}{
 		{"platform", string(l.Platform), MaxHostID},
+		{"workspace", l.Workspace, MaxHostID},
 		{"channel", string(l.Channel), MaxPlatformID},
 		{"thread", string(l.Thread), MaxPlatformID},
 		{"service_url", l.ServiceURL, MaxServiceURL},

@@ -202,7 +202,6 @@ func TestValuesThatBreakARuleAreNamed(t *testing.T) {
 		{"no surface", "surface", w.opens(w.acme, func(n *bind.NewTurn) { n.Surface = "" })},
 		{"no principal", "principal", w.opens(w.acme, func(n *bind.NewTurn) { n.Principal = "" })},
 		{"no session", "session", w.opens(w.acme, func(n *bind.NewTurn) { n.Session = "" })},
-		{"no wake", "wake.id", w.opens(w.acme, func(n *bind.NewTurn) { n.WakeID = "" })},
 		{"a long session", "session", w.opens(w.acme, func(n *bind.NewTurn) { n.Session = long + "x" })},
 		{"a long creator", "creator", w.opens(w.acme, func(n *bind.NewTurn) { n.Creator = long + "x" })},
 		{"a control character", "wake.id", w.opens(w.acme, func(n *bind.NewTurn) { n.WakeID = "a\x00b" })},

@@ -12,8 +12,8 @@ type NewSession struct {
 	// Org may be empty where the key has one.
 	Org                           string
 	Workspace, Surface, Principal string
-	// Locus is nil for a session that is bound nowhere; its workspace is the
-	// session's.
+	// Locus is nil for a session that is bound nowhere; without a workspace of
+	// its own it is in the session's.
 	Locus *locus.Locus
 }
 
@@ -65,6 +65,8 @@ func inWorkspace(l *locus.Locus, workspace string) *locus.Locus {
 		return nil
 	}
 	at := *l
-	at.Workspace = workspace
+	if at.Workspace == "" {
+		at.Workspace = workspace
+	}
 	return &at
 }

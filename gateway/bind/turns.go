@@ -63,7 +63,7 @@ func checkNewTurn(n NewTurn) error {
 		return invalid("ttl", "must be more than 0 and at most 24h")
 	}
 	err := first(
-		checkID("session", n.Session), checkID("wake.id", n.WakeID),
+		checkID("session", n.Session), checkText("wake.id", n.WakeID, MaxHostID),
 		checkText("creator", n.Creator, MaxHostID), checkRefs("wake.refs", n.Refs),
 		checkText("org", n.Org, MaxHostID), checkText("workspace", n.Workspace, MaxHostID),
 		checkText("surface", n.Surface, MaxHostID), checkText("principal", n.Principal, MaxHostID),

@@ -159,7 +159,7 @@ func toLocus(l *wire.Locus) *locus.Locus {
 		return nil
 	}
 	return &locus.Locus{
-		Platform: arms.Platform(l.Platform), Channel: arms.ChannelID(l.Channel),
+		Platform: arms.Platform(l.Platform), Workspace: l.Workspace, Channel: arms.ChannelID(l.Channel),
 		Thread: arms.ThreadID(l.Thread), ServiceURL: l.ServiceURL, Organization: l.Organization,
 	}
 }
@@ -169,7 +169,7 @@ func fromLocus(l locus.Locus) *wire.Locus {
 		return nil
 	}
 	return &wire.Locus{
-		Platform: string(l.Platform), Channel: string(l.Channel), Thread: string(l.Thread),
+		Platform: string(l.Platform), Workspace: l.Workspace, Channel: string(l.Channel), Thread: string(l.Thread),
 		ServiceURL: l.ServiceURL, Organization: l.Organization,
 	}
 }

@@ -49,7 +49,7 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 		{"invalid UTF-8 in a name", &wire.ReplyRequest{}, "{\"te\xffxt\":\"a\"}", "the body has a name that is not valid UTF-8"},
 		{"a place in an agent's write", &wire.EditRequest{}, `{"text":"a","service_url":"x"}`, "service_url is not a field of this request"},
 		{"deep inside", &wire.OpenTurnRequest{}, `{"session":"s","wake":{"id":"w","origin":{"platform":"room","channel":3}}}`, "wake.origin.channel must be a string"},
-		{"missing inside", &wire.OpenTurnRequest{}, `{"session":"s","wake":{}}`, "wake.id is required"},
+		{"missing inside", &wire.OpenTurnRequest{}, `{"session":"s","wake":{"origin":{}}}`, "wake.origin.platform is required"},
 		{"unknown inside", &wire.OpenTurnRequest{}, `{"session":"s","wake":{"id":"w","origin":{"team":"x"}}}`, "wake.origin.team is not a field of this request"},
 		{"a ref that isn't a string", &wire.OpenTurnRequest{}, `{"session":"s","wake":{"id":"w","refs":{"a":{}}}}`, "wake.refs.a must be a string"},
 		{"a ref twice", &wire.OpenTurnRequest{}, `{"session":"s","wake":{"id":"w","refs":{"a":"1","a":"2"}}}`, "wake.refs.a is there twice"},

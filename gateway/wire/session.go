@@ -1,9 +1,9 @@
 package wire
 
-// Locus is where a verb lands, resolved by the host in every field. The
-// workspace is the session's.
+// Locus is where a verb lands, resolved by the host in every field.
 type Locus struct {
 	Platform     string `json:"platform" maxLength:"200" doc:"The platform." example:"room"`
+	Workspace    string `json:"workspace,omitempty" maxLength:"200" doc:"The workspace; the session's if left out."`
 	Channel      string `json:"channel" maxLength:"512" doc:"The platform's own id of the conversation." example:"lobby"`
 	Thread       string `json:"thread,omitempty" maxLength:"512" doc:"The platform's own id of the thread, if in one."`
 	ServiceURL   string `json:"service_url,omitempty" maxLength:"2048" doc:"Teams: where its requests go."`

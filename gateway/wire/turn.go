@@ -7,7 +7,7 @@ import (
 
 // Wake is what woke the agent.
 type Wake struct {
-	ID     string            `json:"id" maxLength:"200" doc:"The host's id of the wake." example:"evt-1"`
+	ID     string            `json:"id,omitempty" maxLength:"200" doc:"The host's id of the wake." example:"evt-1"`
 	Origin *Locus            `json:"origin,omitempty" doc:"Where the wake came from; replies of this turn land there."`
 	Refs   map[string]string `json:"refs,omitempty" maxProperties:"32" doc:"The ids of what this wake answers, by the tools' own key names." example:"{\"message_id\":\"m-40\"}"`
 }
@@ -15,7 +15,7 @@ type Wake struct {
 // OpenTurnRequest opens a turn.
 type OpenTurnRequest struct {
 	Session   string `json:"session" maxLength:"200" doc:"The session." example:"s-1"`
-	Wake      Wake   `json:"wake" doc:"What woke the agent."`
+	Wake      Wake   `json:"wake,omitzero" doc:"What woke the agent."`
 	Creator   string `json:"creator,omitempty" maxLength:"200" doc:"Who caused the wake."`
 	TTL       string `json:"ttl,omitempty" maxLength:"64" doc:"How long the token works; 1h if left out, 24h at most." example:"1h"`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"Everything happens but the request to the platform."`
