@@ -128,5 +128,5 @@ func (g *Gateway) report(a *attempt, e *end, took time.Duration) {
 		level, o, r = slog.LevelInfo, e.problem.Outcome, e.problem.Reason
 	}
 	g.o.Logger.Log(context.Background(), level, "attempt ended", "attempt", a.id, "verb", a.verb,
-		"outcome", o, "reason", r, "platform", a.place.Platform, "dry_run", a.turn.DryRun, "took", took)
+		"outcome", o, "reason", r, "platform", a.place.Platform, "dry_run", a.turn.DryRun, "took", took.String())
 }

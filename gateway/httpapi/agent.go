@@ -197,8 +197,8 @@ func (s *server) can(t turn.Turn) wire.Can {
 		return wire.Can{}
 	}
 	return wire.Can{
-		Reply: true, Edit: caps.Edit, Retract: caps.Retract, ReadChannel: caps.ReadChannel,
-		ReadThread: caps.ReadThread, TextLimit: caps.TextLimit, TextUnit: string(caps.TextUnit),
-		Dialect: string(caps.Dialect),
+		// Reading has no route yet, so whatever the platform could do can't be done here.
+		Reply: true, Edit: caps.Edit, Retract: caps.Retract,
+		TextLimit: caps.TextLimit, TextUnit: string(caps.TextUnit), Dialect: string(caps.Dialect),
 	}
 }

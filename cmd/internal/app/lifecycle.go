@@ -101,7 +101,7 @@ func (a *App) Run(ctx context.Context) error {
 		return errors.Join(err, a.stopWithin())
 	}
 	<-ctx.Done()
-	a.log.Info("stet is draining", "under_way_may_take", a.DrainTime())
+	a.log.Info("stet is draining", "under_way_may_take", a.DrainTime().String())
 	err := a.stopWithin()
 	a.log.Info("stet has stopped")
 	return err

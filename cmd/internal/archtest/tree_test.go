@@ -176,3 +176,19 @@ func TestNoFileHasAMarkOfUnfinishedWork(t *testing.T) {
 		}
 	}
 }
+
+func TestNoTestSleepsInRealTime(t *testing.T) {
+	for _, s := range sources(t) {
+		if (s.test() || s.suite()) && bytes.Contains(s.text, []byte("time."+"Sleep(")) && !slices.Contains(s.imports, "testing/synctest") {
+			t.Errorf("%s sleeps, and not in testing/synctest", s.path)
+		}
+	}
+}
+
+func TestNoTestSkipsInSilence(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() && bytes.Contains(s.text, []byte("t."+"Skip")) && !bytes.Contains(s.text, []byte("t.Fatal")) {
+			t.Errorf("%s skips and can't fail where CI=true", s.path)
+		}
+	}
+}

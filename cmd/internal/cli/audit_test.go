@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -174,30 +173,6 @@ func (g *growing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(page)
 }
 
-// watcher is an output that tells when it was written to.
-type watcher struct {
-	mu    sync.Mutex
-	buf   bytes.Buffer
-	wrote chan struct{}
-}
-
-func (w *watcher) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, err := w.buf.Write(p)
-	select {
-	case w.wrote <- struct{}{}:
-	default:
-	}
-	return n, err
-}
-
-func (w *watcher) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.String()
-}
-
 func TestTailShowsEachRowOnceEvenWhenCommitsComeOutOfOrder(t *testing.T) {
 	g := &growing{}
 	for n := range 20 {
@@ -206,7 +181,7 @@ func TestTailShowsEachRowOnceEvenWhenCommitsComeOutOfOrder(t *testing.T) {
 	srv := httptest.NewServer(g)
 	t.Cleanup(srv.Close)
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &watcher{wrote: make(chan struct{}, 1)}
+	out := newWatcher()
 	s := shell{env: []string{"STET_URL=" + srv.URL, "STET_KEY=k"}, ctx: ctx, tick: make(chan time.Time)}
 	code := make(chan int, 1)
 	go func() { code <- s.runTo(out, "audit", "tail", "-n", "2") }()
@@ -235,7 +210,7 @@ func TestTailWithJSONIsOneRowALine(t *testing.T) {
 	srv := httptest.NewServer(g)
 	t.Cleanup(srv.Close)
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &watcher{wrote: make(chan struct{}, 1)}
+	out := newWatcher()
 	s := shell{env: []string{"STET_URL=" + srv.URL, "STET_KEY=k"}, ctx: ctx, tick: make(chan time.Time)}
 	code := make(chan int, 1)
 	go func() { code <- s.runTo(out, "audit", "tail", "--json") }()

@@ -9,9 +9,11 @@ import (
 
 	"stet/arms"
 	"stet/arms/room"
+	"stet/audit"
 	"stet/cmd/internal/app"
 	"stet/cmd/internal/config"
 	"stet/gateway/client"
+	"stet/gateway/outcome"
 	"stet/gateway/wire"
 )
 
@@ -92,13 +94,21 @@ type tour struct {
 	first            string
 	doubtful         string
 	done             []stepDone
-	// expected has the outcome that each attempt's row has to say.
-	expected map[string]string
+	// expected is what each attempt's row has to say.
+	expected map[string]ending
+}
+
+// ending is how an attempt has to have ended by the trail.
+type ending struct {
+	outcome outcome.Outcome
+	code    string
 }
 
 // step is one thing that the tour shows.
 type step struct {
 	title, call, means string
+	// text is what the call says, empty for none.
+	text wire.Text
 	// do answers what came back in a few words; an error says how it wasn't
 	// what it should be.
 	do func(context.Context) (string, error)
@@ -119,7 +129,7 @@ func newTour(r *run, a *app.App, dir string) (*tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tour{run: r, app: a, dir: dir, host: host, ops: host.With(a.OpsKey()), expected: map[string]string{}}, nil
+	return &tour{run: r, app: a, dir: dir, host: host, ops: host.With(a.OpsKey()), expected: map[string]ending{}}, nil
 }
 
 // take walks all steps, each whatever became of the ones before.
@@ -183,22 +193,26 @@ func (t *tour) trail(ctx context.Context) ([]wire.Row, error) {
 	return rows, nil
 }
 
-// holds checks that every attempt has exactly one outcome row, and that it
-// says what the caller was told.
+// holds checks that every attempt has exactly one outcome row, that it says
+// what the caller was told, and that the ambiguous one has its resolution.
 func (t *tour) holds(rows []wire.Row) error {
-	outcomes := map[string][]string{}
+	outcomes, resolved := map[string][]ending{}, false
 	for _, row := range rows {
-		if row.Kind == "outcome" {
-			outcomes[row.Attempt] = append(outcomes[row.Attempt], row.Outcome)
+		if row.Kind == string(audit.Outcome) {
+			outcomes[row.Attempt] = append(outcomes[row.Attempt], ending{outcome.Outcome(row.Outcome), row.Code})
 		}
+		resolved = resolved || row.Action == audit.ActionResolved && row.Attempt == t.doubtful
 	}
 	for attempt, want := range t.expected {
 		if got := outcomes[attempt]; len(got) != 1 || got[0] != want {
-			return fmt.Errorf("attempt …%s was answered with %s and has the rows %v", tail(attempt), want, got)
+			return fmt.Errorf("attempt …%s has to have the one row %v and has %v", tail(attempt), want, got)
 		}
 	}
 	if len(outcomes) != len(t.expected) {
 		return fmt.Errorf("%d attempts were made, %d have rows", len(t.expected), len(outcomes))
+	}
+	if !resolved {
+		return errors.New("the ambiguous attempt has no resolution")
 	}
 	return nil
 }

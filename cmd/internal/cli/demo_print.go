@@ -23,9 +23,9 @@ func (t *tour) show(s step, d stepDone) error {
 		return nil
 	}
 	var b strings.Builder
-	gap := max(2, 44-len([]rune(s.title)))
-	fmt.Fprintf(&b, "%s %s%s%s\n", t.paint(dim, fmt.Sprintf("%2d", d.Step)), t.paint(bold, s.title),
-		strings.Repeat(" ", gap), t.paint(cyan, s.call))
+	gap := max(2, 36-len([]rune(s.title)))
+	fmt.Fprintf(&b, "%s %s%s%s%s\n", t.paint(dim, fmt.Sprintf("%2d", d.Step)), t.paint(bold, s.title),
+		strings.Repeat(" ", gap), t.paint(cyan, s.call), t.paint(dim, quoted(s.text)))
 	sign, colour := "✓", green
 	if !d.OK {
 		sign, colour = "✗", red
@@ -38,6 +38,14 @@ func (t *tour) show(s step, d stepDone) error {
 		fmt.Fprintf(&b, "     %s\n", t.paint(dim, line))
 	}
 	return t.say("%s\n", b.String())
+}
+
+// quoted is a text as a step's call shows it.
+func quoted(body wire.Text) string {
+	if body == "" {
+		return ""
+	}
+	return fmt.Sprintf("  {\"text\": %q}", string(body))
 }
 
 // closing prints the trail and the verdict on the tour.
@@ -74,5 +82,5 @@ func (t *tour) stay() {
 	}
 	t.complain("or try the client verbs from another shell:\n")
 	t.complain("  export STET_DATA=%s\n", t.dir)
-	t.complain("  stet audit query\n")
+	t.complain("  go run ./cmd/stet audit query      (or just stet, once it is built)\n")
 }

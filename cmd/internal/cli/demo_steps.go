@@ -11,35 +11,45 @@ import (
 
 	"stet/arms"
 	"stet/arms/room"
+	"stet/audit"
 	"stet/gateway/client"
 	"stet/gateway/outcome"
 	"stet/gateway/wire"
+	"stet/ledger"
+)
+
+// What the tour says.
+const (
+	started  wire.Text = "Deploy: started."
+	halfway  wire.Text = "Deploy: 60 % done."
+	finished wire.Text = "Deploy: finished."
 )
 
 // steps is the tour. The list is its documentation.
 func (t *tour) steps() []step {
 	const edit = "PATCH /v1/replies/{id}"
 	return []step{
-		{"Open a turn", "POST /v1/turns",
-			"The host says where this turn speaks. The agent gets a token, and no way to name a place.", t.openTurn},
-		{"Reply", "POST /v1/replies",
-			"The message is in the room. Its id is what edit and retract take.", t.reply},
-		{"Edit", edit,
-			"Same message, new text. Nothing was posted anew.", t.edit},
-		{"Edit to the same text", edit,
-			"The room shows this text already, so nothing was sent.", t.same},
-		{"Edit a message of somebody else", edit,
-			"Refused before a byte left. A refusal says the same for every message that isn't ours.", t.foreign},
-		{"Edit after the window has closed", edit,
-			"This channel lets messages be changed for " + briefWindow.String() + ". The caller reads the same refusal; the trail knows why.", t.late},
-		{"Edit while the platform says no", edit,
-			"Definitive: provably no effect. The turn stays open, trying again is safe.", t.refusedByPlatform},
-		{"Edit while the connection is cut", edit,
-			"Ambiguous: it may have happened. The gateway never guesses, and says so.", t.cut},
-		{"What the read-back finds", "GET /v1/turns/{turn}/events",
-			"The gateway looked: the edit is there. That is a further row, never a changed one.", t.resolved},
-		{"Retract", "DELETE /v1/replies/{id}",
-			"The message is gone from the room.", t.retract},
+		{title: "Open a turn", call: "POST /v1/turns", do: t.openTurn,
+			means: "The host says where this turn speaks. The agent gets a token, and no way to name a place."},
+		{title: "Reply", call: "POST /v1/replies", text: started, do: t.reply,
+			means: "The message is in the room. Its id is what edit and retract take."},
+		{title: "Edit", call: edit, text: halfway, do: t.edit,
+			means: "The same message shows the new text. Nothing was posted anew."},
+		{title: "Edit to the same text", call: edit, text: halfway, do: t.same,
+			means: "The room shows this text already, so nothing was sent."},
+		{title: "Edit somebody else's message", call: edit, text: finished, do: t.foreign,
+			means: "Refused before a byte left, in the same words for every message that isn't ours."},
+		{title: "Edit after the window closed", call: edit, text: finished, do: t.late,
+			means: "Messages of this channel may be changed for " + briefWindow.String() +
+				". The caller reads the same refusal as before; only the trail knows why."},
+		{title: "Edit while the platform says no", call: edit, text: finished, do: t.refusedByPlatform,
+			means: "Definitive: there is no effect. The turn stays open, trying again is safe."},
+		{title: "Edit while the connection is cut", call: edit, text: finished, do: t.cut,
+			means: "Ambiguous: it may have happened. The gateway doesn't guess, and tells the agent not to post anew."},
+		{title: "What the read-back finds", call: "GET /v1/turns/{turn}/events", do: t.resolved,
+			means: "The gateway looked: the edit is there. That is a further row, never a changed one."},
+		{title: "Retract", call: "DELETE /v1/replies/{id}", do: t.retract,
+			means: "The message is gone from the room."},
 	}
 }
 
@@ -66,13 +76,13 @@ func (t *tour) post(ctx context.Context, agent *client.Client, body wire.Text) (
 	}
 	got, err := agent.Reply(ctx, wire.ReplyRequest{Text: body})
 	if err == nil {
-		t.expected[got.Attempt] = string(outcome.Applied)
+		t.expected[got.Attempt] = ending{outcome: outcome.Applied}
 	}
 	return got, err
 }
 
 func (t *tour) reply(ctx context.Context) (string, error) {
-	got, err := t.post(ctx, t.agent, "Deploy: started.")
+	got, err := t.post(ctx, t.agent, started)
 	if err != nil {
 		return "", err
 	}
@@ -80,14 +90,14 @@ func (t *tour) reply(ctx context.Context) (string, error) {
 	return "201  id " + got.ID + ", attempt …" + tail(got.Attempt), nil
 }
 
-func (t *tour) edit(ctx context.Context) (string, error) {
-	return t.editTo(ctx, "Deploy: 60 % done.", false)
-}
+func (t *tour) edit(ctx context.Context) (string, error) { return t.editTo(ctx, halfway, "") }
+
 func (t *tour) same(ctx context.Context) (string, error) {
-	return t.editTo(ctx, "Deploy: 60 % done.", true)
+	return t.editTo(ctx, halfway, audit.CodeUnchanged)
 }
 
-func (t *tour) editTo(ctx context.Context, body wire.Text, unchanged bool) (string, error) {
+// editTo edits the first message; code is what its row has to say.
+func (t *tour) editTo(ctx context.Context, body wire.Text, code string) (string, error) {
 	if t.agent == nil {
 		return "", errors.New("there is no turn")
 	}
@@ -95,12 +105,12 @@ func (t *tour) editTo(ctx context.Context, body wire.Text, unchanged bool) (stri
 	if err != nil {
 		return "", err
 	}
-	t.expected[got.Attempt] = string(outcome.Applied)
+	t.expected[got.Attempt] = ending{outcome.Applied, code}
 	answer := "200  id " + got.ID + ", attempt …" + tail(got.Attempt)
 	if got.Unchanged {
 		answer += ", unchanged"
 	}
-	if got.ID != t.first || got.Unchanged != unchanged {
+	if unchanged := code == audit.CodeUnchanged; got.ID != t.first || got.Unchanged != unchanged {
 		return answer, fmt.Errorf("want id %s, unchanged %t", t.first, unchanged)
 	}
 	return answer, nil
@@ -112,7 +122,7 @@ func (t *tour) foreign(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.refusal(ctx, t.agent, id, refusalOf{outcome.NotOwnPost, outcome.Refused, outcome.NoFailure})
+	return t.refusal(ctx, t.agent, id, notOurs(ledger.Unknown))
 }
 
 // personSays posts as a person does, through the room's page.
@@ -157,28 +167,31 @@ func (t *tour) late(ctx context.Context) (string, error) {
 		return "", ctx.Err()
 	case <-time.After(briefWindow + 50*time.Millisecond):
 	}
-	return t.refusal(ctx, agent, got.ID, refusalOf{outcome.NotOwnPost, outcome.Refused, outcome.NoFailure})
+	return t.refusal(ctx, agent, got.ID, notOurs(ledger.WindowClosed))
 }
 
 func (t *tour) refusedByPlatform(ctx context.Context) (string, error) {
 	if err := t.app.Room().Script(room.Fault{Kind: room.FaultRefused, Verb: room.VerbEdit, Org: demoOrg, Times: 1}); err != nil {
 		return "", err
 	}
-	return t.refusal(ctx, t.agent, t.first, refusalOf{outcome.PlatformError, outcome.Rejected, outcome.Definitive})
+	return t.refusal(ctx, t.agent, t.first, refusalOf{outcome.PlatformError, ending{outcome.Rejected, string(arms.CodeForbidden)}})
 }
 
 func (t *tour) cut(ctx context.Context) (string, error) {
 	if err := t.app.Room().Script(room.Fault{Kind: room.FaultCutAfter, Verb: room.VerbEdit, Org: demoOrg, Times: 1}); err != nil {
 		return "", err
 	}
-	return t.refusal(ctx, t.agent, t.first, refusalOf{outcome.PlatformError, outcome.Ambiguous, outcome.AmbiguousFailure})
+	return t.refusal(ctx, t.agent, t.first, refusalOf{outcome.PlatformError, ending{outcome.Ambiguous, string(arms.CodeCut)}})
 }
 
-// refusalOf is what a refused edit has to say.
+// refusalOf is what a refused edit has to say, to its caller and in its row.
 type refusalOf struct {
-	reason  outcome.Reason
-	outcome outcome.Outcome
-	failure outcome.Failure
+	reason outcome.Reason
+	ending
+}
+
+func notOurs(code ledger.Code) refusalOf {
+	return refusalOf{outcome.NotOwnPost, ending{outcome.Refused, string(code)}}
 }
 
 // refusal edits a message and wants exactly this refusal.
@@ -186,22 +199,23 @@ func (t *tour) refusal(ctx context.Context, agent *client.Client, id string, wan
 	if agent == nil {
 		return "", errors.New("there is no turn")
 	}
-	_, err := agent.Edit(ctx, id, wire.EditRequest{Text: "Deploy: finished."})
+	_, err := agent.Edit(ctx, id, wire.EditRequest{Text: finished})
 	var p *client.Error
 	if !errors.As(err, &p) {
 		return "", fmt.Errorf("want %s, got: %w", want.reason, orNot(err))
 	}
-	t.expected[p.Attempt] = p.Outcome
-	if p.Failure == string(outcome.AmbiguousFailure) {
+	t.expected[p.Attempt] = want.ending
+	if want.outcome == outcome.Ambiguous {
 		t.doubtful = p.Attempt
 	}
 	answer := fmt.Sprintf("%d  %s, outcome %s", p.Status, p.Reason, p.Outcome)
-	if p.Failure != "" {
+	if p.Failure != "" && p.Failure != p.Outcome {
 		answer += ", failure " + p.Failure
 	}
-	got := refusalOf{outcome.Reason(p.Reason), outcome.Outcome(p.Outcome), outcome.Failure(p.Failure)}
-	if got != want || p.Status != outcome.Status(want.reason, want.outcome) {
-		return answer, fmt.Errorf("want %s, outcome %s", want.reason, want.outcome)
+	failure := want.outcome.Failure()
+	if p.Reason != string(want.reason) || p.Outcome != string(want.outcome) || p.Failure != string(failure) ||
+		p.Status != outcome.Status(want.reason, want.outcome) {
+		return answer, fmt.Errorf("want %s, outcome %s, failure %q", want.reason, want.outcome, failure)
 	}
 	return answer, nil
 }
@@ -225,8 +239,8 @@ func (t *tour) resolved(ctx context.Context) (string, error) {
 			continue
 		}
 		answer := "event  " + e.Kind + ", verdict " + e.Verdict + ", attempt …" + tail(e.Attempt)
-		if e.Verdict != "seen" {
-			return answer, errors.New("want verdict seen")
+		if e.Verdict != string(audit.Seen) {
+			return answer, fmt.Errorf("want verdict %s", audit.Seen)
 		}
 		return answer, nil
 	}
@@ -241,6 +255,6 @@ func (t *tour) retract(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.expected[got.Attempt] = string(outcome.Applied)
+	t.expected[got.Attempt] = ending{outcome: outcome.Applied}
 	return "200  id " + got.ID + ", attempt …" + tail(got.Attempt), nil
 }

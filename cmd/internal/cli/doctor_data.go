@@ -86,7 +86,7 @@ func (x *examination) lookAtSpace(dir string) {
 		x.find(note, "free space", "can't be told: "+err.Error())
 		return
 	}
-	free := s.Bavail * uint64(s.Bsize) //nolint:unconvert // its type differs between systems
+	free := s.Bavail * uint64(s.Bsize)
 	text := fmt.Sprintf("%d MB free for %s", free>>20, dir)
 	switch {
 	case free < noSpace:

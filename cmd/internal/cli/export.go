@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"errors"
-	"io"
 	"os"
 )
 
@@ -20,7 +19,7 @@ func (c auditExport) Run(r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	out := io.Writer(r.Out)
+	out := r.Out
 	if c.Output != "" {
 		file, openErr := os.OpenFile(c.Output, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if openErr != nil {

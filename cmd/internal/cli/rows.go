@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/gateway/outcome"
 	"stet/gateway/wire"
 )
 
@@ -60,17 +61,24 @@ func nonZero(n int) string {
 
 // why says in the trail's own words why a row isn't a plain success.
 func why(row wire.Row) string {
-	parts := []string{}
-	dry := ""
-	if row.DryRun {
-		dry = "dry"
+	reason, code := row.Reason, row.Code
+	if reason == string(outcome.PlatformError) && code != "" {
+		reason, code = "platform: "+code, ""
 	}
-	for _, s := range []string{dry, row.Reason, row.Code, verdict(row)} {
+	parts := []string{}
+	for _, s := range []string{dry(row), reason, code, verdict(row)} {
 		if s != "" && !slices.Contains(parts, s) {
 			parts = append(parts, s)
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+func dry(row wire.Row) string {
+	if row.DryRun {
+		return "dry"
+	}
+	return ""
 }
 
 func verdict(row wire.Row) string {

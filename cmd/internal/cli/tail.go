@@ -29,7 +29,7 @@ func (c auditTail) Run(r *run) error {
 	}
 	t := follower{run: r, gw: gw, filter: f, seen: map[string]time.Time{}}
 	if err := t.begin(c.Lines); err != nil {
-		return t.ended(err)
+		return err
 	}
 	next, stop := r.tick(c.Interval)
 	defer stop()
@@ -38,8 +38,8 @@ func (c auditTail) Run(r *run) error {
 		case <-r.ctx.Done():
 			return nil
 		case <-next:
-			if err := t.look(); err != nil {
-				return t.ended(err)
+			if err := t.look(); err != nil && r.ctx.Err() == nil {
+				return err
 			}
 		}
 	}
@@ -55,14 +55,6 @@ type follower struct {
 	// floor is the time of the oldest row that the beginning looked at.
 	floor  time.Time
 	headed bool
-}
-
-// ended tells an interrupted call from a failed one.
-func (t *follower) ended(err error) error {
-	if t.ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // begin shows the last n rows, and takes all that are there as seen.

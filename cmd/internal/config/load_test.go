@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"stet/arms/room"
+	"stet/audit"
 	"stet/cmd/internal/config"
+	"stet/gateway"
 	"stet/gateway/bind"
 )
 
@@ -108,7 +110,7 @@ func TestAFileChangesOnlyWhatItNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Sweep.Interval != 2*time.Second || s.Sweep.Grace != config.Default().Sweep.Grace {
+	if s.Sweep.Interval != 2*time.Second || s.Sweep.Margin != 0 {
 		t.Errorf("sweep: %+v", s.Sweep)
 	}
 	if got := config.SectionOf[room.Config](s, room.Platform); got.TextLimit != 7 {
@@ -212,7 +214,7 @@ func FuzzLoad(f *testing.F) {
 		if err := s.Validate(); err != nil {
 			t.Errorf("what was loaded doesn't validate: %s", err)
 		}
-		if s.SweepMargin() <= s.PlatformTimeout+config.CommitTimeout+s.Sweep.Grace {
+		if s.SweepMargin() <= s.PlatformTimeout+audit.CommitLimit+gateway.Grace {
 			t.Errorf("accepted a margin of %s", s.SweepMargin())
 		}
 	})

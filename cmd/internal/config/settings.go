@@ -5,11 +5,9 @@ import (
 
 	"stet/arms"
 	"stet/arms/armhttp"
+	"stet/audit"
+	"stet/gateway"
 )
-
-// CommitTimeout is how long a commit of the trail may take before the caller
-// is told that the trail can't be written.
-const CommitTimeout = 2 * time.Second
 
 // sweepSlack is what the default margin has beyond its least value.
 const sweepSlack = 5 * time.Second
@@ -60,16 +58,12 @@ type Sweep struct {
 	Margin time.Duration `yaml:"margin"`
 	// Interval is the time between two sweeps.
 	Interval time.Duration `yaml:"interval"`
-	// Grace is what an attempt's deadline has beyond its wire time.
-	Grace time.Duration `yaml:"grace"`
 }
 
 // Resolve is about finding out what became of an ambiguous outcome.
 type Resolve struct {
 	// FirstLook is how long after the outcome the first look is.
 	FirstLook time.Duration `yaml:"first_look"`
-	// Interval is the time between two looks at one outcome.
-	Interval time.Duration `yaml:"interval"`
 	// Settle is how long after an attempt's deadline a look that finds nothing
 	// starts to count; 0: what the platform's data sheet says.
 	Settle time.Duration `yaml:"settle"`
@@ -97,8 +91,8 @@ func Default() Settings {
 		PlatformTimeout: 15 * time.Second,
 		MaxWait:         10 * time.Second,
 		Transcript:      Transcript{Keep: 7 * 24 * time.Hour},
-		Sweep:           Sweep{Interval: 5 * time.Second, Grace: time.Second},
-		Resolve:         Resolve{FirstLook: time.Second, Interval: 30 * time.Second},
+		Sweep:           Sweep{Interval: 5 * time.Second},
+		Resolve:         Resolve{FirstLook: time.Second},
 	}
 }
 
@@ -129,5 +123,5 @@ func (s Settings) SweepMargin() time.Duration {
 
 // leastMargin is how far behind a living owner's outcome can be.
 func (s Settings) leastMargin() time.Duration {
-	return s.PlatformTimeout + CommitTimeout + s.Sweep.Grace
+	return s.PlatformTimeout + audit.CommitLimit + gateway.Grace
 }

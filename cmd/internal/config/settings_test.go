@@ -47,7 +47,7 @@ func TestTheMostSpecialWindowWins(t *testing.T) {
 func TestTheDefaultMarginFollowsThePlatformTimeout(t *testing.T) {
 	s := config.Default()
 	s.PlatformTimeout = time.Minute
-	if got := s.SweepMargin(); got != 68*time.Second {
+	if got := s.SweepMargin(); got != 70*time.Second {
 		t.Errorf("margin %s", got)
 	}
 	if _, err := config.Load(s, env(), sections()); err != nil {

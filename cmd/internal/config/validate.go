@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"stet/arms/armhttp"
+	"stet/audit"
+	"stet/gateway"
 	"stet/gateway/bind"
 )
 
@@ -64,9 +66,7 @@ func (s Settings) durations() []duration {
 		{"transcript.keep", s.Transcript.Keep, time.Millisecond},
 		{"sweep.margin", s.Sweep.Margin, 0},
 		{"sweep.interval", s.Sweep.Interval, time.Millisecond},
-		{"sweep.grace", s.Sweep.Grace, 0},
 		{"resolve.first_look", s.Resolve.FirstLook, 0},
-		{"resolve.interval", s.Resolve.Interval, time.Millisecond},
 		{"resolve.settle", s.Resolve.Settle, 0},
 	}
 }
@@ -115,8 +115,8 @@ func (s Settings) validSweep() error {
 	if s.Sweep.Margin == 0 || s.Sweep.Margin > s.leastMargin() {
 		return nil
 	}
-	return fmt.Errorf("sweep.margin: %s is too short: it has to be over %s, which is platform-timeout %s + commit timeout %s + sweep.grace %s",
-		s.Sweep.Margin, s.leastMargin(), s.PlatformTimeout, CommitTimeout, s.Sweep.Grace)
+	return fmt.Errorf("sweep.margin: %s is too short: it has to be over %s, which is platform-timeout %s + commit timeout %s + grace %s",
+		s.Sweep.Margin, s.leastMargin(), s.PlatformTimeout, audit.CommitLimit, gateway.Grace)
 }
 
 func (s Settings) validWindows() error {
