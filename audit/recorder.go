@@ -174,11 +174,15 @@ func (r *Recorder) settleUntilDone(s Settlement) (Settled, bool) {
 	}
 }
 
-// Claimed looks an idempotency key up; nothing is written.
+// Claimed looks an idempotency key up.
 func (r *Recorder) Claimed(ctx context.Context, t turn.Turn, v outcome.Verb, c Claim) (Opening, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	return r.store.Claimed(ctx, t, v, c)
+	o, err := r.store.Claimed(ctx, t, v, c)
+	if err == nil && o.Swept {
+		r.metrics.count(o.Row)
+	}
+	return o, err
 }
 
 // Sweep records attempts that a dead or stuck process left open and answers

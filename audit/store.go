@@ -196,6 +196,8 @@ type Resolution struct {
 	Row     Row
 	// Write is false for a repeated weak verdict, which leaves no further row.
 	Write bool
+	// Shown is the digest of the text that the look saw instead; nil: none.
+	Shown []byte
 	// Miss: the look was complete and found nothing, so it may count as the
 	// first of two.
 	Miss bool
@@ -235,7 +237,8 @@ type Store interface {
 	// one changes nothing and answers false.
 	Resolve(ctx context.Context, r Resolution) (bool, error)
 	// Claimed finds what became of an idempotency key; [OpenState] "" when it
-	// is free. It writes nothing.
+	// is free. The one thing that it writes is the outcome "interrupted" of a
+	// first use whose owner is past its deadline.
 	Claimed(ctx context.Context, t turn.Turn, v outcome.Verb, c Claim) (Opening, error)
 	// Note writes rows that belong to no attempt of a verb.
 	Note(ctx context.Context, rows ...Row) error

@@ -134,6 +134,8 @@ type sighting struct {
 	gone     bool
 	// complete: a look that saw nothing covered everything, and may count.
 	complete bool
+	// shown is the digest of the text that was there instead.
+	shown []byte
 }
 
 func (r *Resolver) look(ctx context.Context, p audit.Pending) audit.Resolution {
@@ -145,7 +147,7 @@ func (r *Resolver) look(ctx context.Context, p audit.Pending) audit.Resolution {
 		Pending: p, Verdict: s.verdict, Miss: s.complete && s.verdict == audit.NotSeen,
 		Write:  s.verdict.Final() || (s.complete && p.FirstMiss.IsZero()),
 		Window: r.o.Window(p.Attempt.Place),
-		Close:  s.gone, NextLook: r.next(p),
+		Close:  s.gone, NextLook: r.next(p), Shown: s.shown,
 	}
 	id := arms.MessageID("")
 	if s.message != nil {
@@ -223,12 +225,21 @@ func (r *Resolver) sightChange(ctx context.Context, arm arms.Arm, p audit.Pendin
 		return sighting{verdict: audit.NotSeen, evidence: string(f.Code)}
 	case p.Attempt.Verb == outcome.Edit && m.Marker != "" && m.Marker == p.Attempt.Marker:
 		return changed(p, m)
-	case p.Attempt.Verb == outcome.Edit && sameText(p, m.Text):
+	case p.Attempt.Verb == outcome.Edit && m.Marker == "" && sameText(p, m.Text):
 		return sighting{verdict: audit.Seen, evidence: "text", message: &m}
-	case p.Overwritten:
-		return sighting{verdict: audit.GaveUp, evidence: "overwritten"}
+	case p.Attempt.Verb == outcome.Edit && p.Overwritten:
+		return r.overwritten(p)
 	}
-	return sighting{verdict: audit.NotSeen, evidence: "fetched", complete: true}
+	return sighting{verdict: audit.NotSeen, evidence: "fetched", complete: true, shown: digestOf(m.Text)}
+}
+
+// overwritten is a look that a later write leaves nothing to see of. The edit
+// may still surface over that write, so it is given up only when it can't.
+func (r *Resolver) overwritten(p audit.Pending) sighting {
+	if r.o.Now().Before(r.provable(p)) {
+		return sighting{verdict: audit.NotSeen, evidence: "overwritten"}
+	}
+	return sighting{verdict: audit.GaveUp, evidence: "overwritten"}
 }
 
 func changed(p audit.Pending, m arms.Message) sighting {
@@ -262,7 +273,7 @@ func (r *Resolver) provable(p audit.Pending) time.Time {
 // from which a look can prove something.
 func (r *Resolver) next(p audit.Pending) time.Duration {
 	pause := pauses[min(p.Looks, len(pauses)-1)]
-	if until := r.provable(p).Sub(r.o.Now()); until > 0 && until < pause && !p.FirstMiss.IsZero() {
+	if until := r.provable(p).Sub(r.o.Now()); until > 0 && until < pause && (p.Overwritten || !p.FirstMiss.IsZero()) {
 		return until
 	}
 	return pause

@@ -12,8 +12,12 @@ import (
 )
 
 func sameText(p audit.Pending, text string) bool {
+	return bytes.Equal(digestOf(text), p.Attempt.Digest)
+}
+
+func digestOf(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
-	return bytes.Equal(sum[:], p.Attempt.Digest)
+	return sum[:]
 }
 
 // foundPost is the ledger's entry of a reply that turned out to be there, with

@@ -176,6 +176,10 @@ func TestAnEditThatALaterOneOverwroteCannotBeTold(t *testing.T) {
 	_, err := h.gw.Edit(t.Context(), tn, change1(id, "newer"))
 	must(t, err)
 	h.look()
+	got, _ := h.verdicts(p.Attempt)
+	is(t, got) // it may still surface over the newer one
+	h.advance(time.Minute)
+	h.look()
 	got, d := h.verdicts(p.Attempt)
 	is(t, got, audit.GaveUp)
 	if d.Evidence != "overwritten" {

@@ -91,6 +91,7 @@ func (g *Gateway) panicked(ctx context.Context, a *attempt) *end {
 	problem := &Problem{Reason: outcome.Internal, Outcome: outcome.Refused, Attempt: a.id, Detail: advice[outcome.Internal]}
 	switch {
 	case a.settled:
+		problem.Outcome = "" // whatever was recorded stands; nobody here knows it
 		return &end{written: true, problem: problem}
 	case a.dispatched:
 		problem.Outcome = outcome.Ambiguous

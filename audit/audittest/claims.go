@@ -14,6 +14,7 @@ var claimChecks = []check{
 	{"a key whose first use ended is replayed", replays},
 	{"a key with another body is a mismatch", mismatches},
 	{"a key past its deadline is ended inline and replayed", sweepsInline},
+	{"a replay of a late no finds no message", lateNo},
 	{"a key is free again when it was given back", releases},
 	{"a refusal in the opening commit leaves no claim", refusalLeavesNoClaim},
 	{"a key is of its organization, principal and verb", scoped},
@@ -73,20 +74,49 @@ func mismatches(f *fixture) {
 	f.rowCount(1)
 }
 
+// sweepsInline: both ways to find the key end its first use, and the one that
+// does says so.
 func sweepsInline(f *fixture) {
-	t := f.turn()
-	a := reply(t)
-	f.opened(keyed(a, "k", "body"))
-	f.pastDeadline()
-	f.claimed(keyed(reply(t), "k", "body"), audit.InProgress)
-	o := f.expect(keyed(reply(t), "k", "body"), audit.Replayed)
-	if o.Row.Outcome != outcome.Ambiguous || o.Row.Reason != outcome.Interrupted || o.Row.Attempt != a.ID {
-		f.Errorf("replayed %s %s of %s", o.Row.Outcome, o.Row.Reason, o.Row.Attempt)
+	for name, look := range map[string]func(turn.Turn) audit.Opening{
+		"open":    func(t turn.Turn) audit.Opening { return f.expect(keyed(reply(t), "k", "body"), audit.Replayed) },
+		"claimed": func(t turn.Turn) audit.Opening { return f.claimed(keyed(reply(t), "k", "body"), audit.Replayed) },
+	} {
+		t := f.turn()
+		t.Principal = name // a key of its own
+		a := reply(t)
+		f.opened(keyed(a, "k", "body"))
+		f.pastDeadline()
+		for i := range 2 {
+			o := look(t)
+			if o.Row.Outcome != outcome.Ambiguous || o.Row.Reason != outcome.Interrupted || o.Row.Attempt != a.ID {
+				f.Errorf("%s: replayed %s %s of %s", name, o.Row.Outcome, o.Row.Reason, o.Row.Attempt)
+			}
+			if o.Swept != (i == 0) {
+				f.Errorf("%s, look %d: swept %v", name, i, o.Swept)
+			}
+		}
+		f.oneOutcome(a.ID)
+		f.openAttempts(0)
+		if !f.marks(t).Ambiguous {
+			f.Errorf("%s: the turn isn't marked ambiguous", name)
+		}
 	}
-	f.oneOutcome(a.ID)
-	f.openAttempts(0)
-	if !f.marks(t).Ambiguous {
-		f.Error("the turn isn't marked ambiguous")
+}
+
+// lateNo: the owner's own late result was that nothing is there, so a replay
+// finds no message.
+func lateNo(f *fixture) {
+	t := f.turn()
+	f.post(t, "m1")
+	a := edit(t, "m1", "x")
+	f.swept(keyed(a, "k", "body"))
+	late := settlement(a, outcome.Rejected)
+	if got := f.settle(late); !got.Late {
+		f.Errorf("settled %+v", got)
+	}
+	o := f.claimed(keyed(edit(t, "m1", "x"), "k", "body"), audit.Replayed)
+	if o.Resolution != audit.LateResult || o.Found != "" {
+		f.Errorf("resolution %s, found %q", o.Resolution, o.Found)
 	}
 }
 

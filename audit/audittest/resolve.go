@@ -27,7 +27,8 @@ func (f *fixture) look(a audit.Attempt, v audit.Verdict, found arms.MessageID) b
 	f.Helper()
 	r := audit.Resolution{
 		Pending: audit.Pending{Attempt: a}, Verdict: v, Write: true, Window: window, NextLook: time.Minute,
-		Row: note(a, audit.ActionResolved, audit.Detail{Verdict: v, Evidence: "marker", ID: string(found)}),
+		Row:  note(a, audit.ActionResolved, audit.Detail{Verdict: v, Evidence: "marker", ID: string(found)}),
+		Miss: v == audit.NotSeen,
 	}
 	if v == audit.Seen {
 		r.Digest = a.Digest
@@ -91,22 +92,30 @@ func dueNewestFirst(f *fixture) {
 func weakVerdict(f *fixture) {
 	a := f.ambiguous(reply(f.turn()))
 	f.clock.Advance(time.Minute)
+	blind := audit.Resolution{Pending: f.due(1)[0], Verdict: audit.NotSeen, NextLook: time.Minute}
+	if !f.resolve(blind) {
+		f.Error("the incomplete look wasn't recorded")
+	}
+	f.clock.Advance(time.Minute)
+	if p := f.due(1)[0]; p.Looks != 1 || !p.FirstMiss.IsZero() {
+		f.Errorf("an incomplete look counts as a miss: %+v", p)
+	}
 	first := f.clock.Now()
 	if !f.look(a, audit.NotSeen, "") {
 		f.Error("the first look wasn't recorded")
 	}
 	f.due(0)
 	f.clock.Advance(time.Minute)
-	r := audit.Resolution{Pending: f.due(1)[0], Verdict: audit.NotSeen, NextLook: time.Minute}
-	if r.Pending.Looks != 1 || !r.Pending.FirstMiss.Equal(first) {
+	r := audit.Resolution{Pending: f.due(1)[0], Verdict: audit.NotSeen, Miss: true, NextLook: time.Minute}
+	if r.Pending.Looks != 2 || !r.Pending.FirstMiss.Equal(first) {
 		f.Errorf("after one look: %+v", r.Pending)
 	}
 	if !f.resolve(r) {
 		f.Error("the second look wasn't recorded")
 	}
 	f.clock.Advance(time.Minute)
-	if p := f.due(1)[0]; p.Looks != 2 || !p.FirstMiss.Equal(first) {
-		f.Errorf("after two looks: %+v", p)
+	if p := f.due(1)[0]; p.Looks != 3 || !p.FirstMiss.Equal(first) {
+		f.Errorf("after all looks: %+v", p)
 	}
 	f.rowCount(2) // the outcome and the first weak verdict
 }

@@ -49,11 +49,37 @@ type use struct {
 }
 
 // Claimed finds what became of an idempotency key. A first use that is past its
-// deadline without an outcome shows as in progress: Open and the sweeper are
-// those who may end it.
+// deadline without an outcome is ended here, so that its caller isn't told to
+// wait for nothing.
 func (s *Store) Claimed(ctx context.Context, t turn.Turn, v outcome.Verb, c audit.Claim) (audit.Opening, error) {
-	found, err := s.reading(ctx).useOf(claimKey{t.Org, t.Principal, v, c.Key}, c.Hash, "")
-	return found.Opening, asAudit(err)
+	k := claimKey{t.Org, t.Principal, v, c.Key}
+	found, err := s.reading(ctx).useOf(k, c.Hash, "")
+	if err != nil || !found.abandoned {
+		return found.Opening, asAudit(err)
+	}
+	err = s.commit(ctx, urgent, func(u *unit) (err error) {
+		found, err = u.useOf(k, c.Hash, "")
+		if err != nil || !found.abandoned {
+			return err
+		}
+		found.Opening, err = u.endUse(found)
+		return err
+	})
+	if err != nil {
+		return audit.Opening{}, err
+	}
+	return found.Opening, nil
+}
+
+// endUse ends a claim's abandoned first use and answers its replay.
+func (u *unit) endUse(left use) (audit.Opening, error) {
+	swept, err := u.interrupt(left.attempt)
+	if err != nil {
+		return audit.Opening{}, err
+	}
+	end, err := u.replay(left.attempt, left.Answer)
+	end.Swept = swept != nil
+	return end, err
 }
 
 // useOf finds a claim's use by another attempt than own.
@@ -131,6 +157,9 @@ func (u *unit) strongest(attempt string) (audit.Verdict, arms.MessageID, error) 
 		if json.Unmarshal([]byte(raw), &d) == nil && strength[d.Verdict] > strength[best.Verdict] {
 			best = d
 		}
+	}
+	if best.Verdict == audit.LateResult && best.Evidence != string(outcome.Applied) {
+		best.ID = "" // the owner's own result was that nothing is there
 	}
 	return best.Verdict, arms.MessageID(best.ID), nil
 }

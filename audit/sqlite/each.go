@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"slices"
+	"time"
 
 	"stet/audit"
 )
@@ -15,29 +17,47 @@ const (
 	streamSpan = 5000
 )
 
-const sqlSpanEnd = `select id from audit_row where id > ? order by id limit 1 offset ?`
+const sqlSpanEnd = `select at, id from audit_row where at >= ? and (at > ? or id > ?)
+	order by at, id limit 1 offset ?`
 
 // Each calls fn with every matching row, oldest first, and stops at its error.
-// It reads in pages: a row that is added meanwhile is seen if its id comes
-// after those seen so far.
+// It reads in pages, each on its own: a row that is added meanwhile is seen too.
 func (s *Store) Each(ctx context.Context, f audit.Filter, fn func(audit.Row) error) error {
 	if _, err := where(f); err != nil {
 		return err
 	}
+	from, end := bounds(f)
+	f.Since, f.Until = time.Time{}, time.Time{}
 	if narrow(f) {
-		return s.eachIn(ctx, f, span{}, fn)
+		return s.eachBetween(ctx, f, from, end, fn)
 	}
-	for from := ""; ; {
-		var to string
-		more, err := one(s.reading(ctx).row(sqlSpanEnd, from, streamSpan), &to)
+	for {
+		to := end
+		more, err := one(s.reading(ctx).row(sqlSpanEnd, from.at, from.at, from.id, streamSpan), &to.at, &to.id)
 		if err != nil {
 			return asAudit(err)
 		}
-		if err := s.eachIn(ctx, f, span{from, to}, fn); err != nil || !more {
+		if !more || to.at >= end.at {
+			return s.eachBetween(ctx, f, from, end, fn)
+		}
+		if err := s.eachBetween(ctx, f, from, to, fn); err != nil {
 			return err
 		}
 		from = to
 	}
+}
+
+// bounds are a filter's times as places, so that a stream that moves on has one
+// bound at each end: of two, SQLite might search by the wider one.
+func bounds(f audit.Filter) (from, end place) {
+	from, end = place{at: math.MinInt64}, place{at: math.MaxInt64}
+	if !f.Since.IsZero() {
+		from.at = ceilMicro(f.Since)
+	}
+	if !f.Until.IsZero() {
+		end.at = ceilMicro(f.Until)
+	}
+	return from, end
 }
 
 // narrow reports that an index leads to the matching rows without a look at
@@ -51,22 +71,18 @@ func narrow(f audit.Filter) bool {
 	return false
 }
 
-// span is the rows after one id, up to and with another; empty: no bound.
-type span struct{ after, upTo string }
-
-func (s *Store) eachIn(ctx context.Context, f audit.Filter, in span, fn func(audit.Row) error) error {
+// eachBetween streams the rows after one place, up to and with another.
+func (s *Store) eachBetween(
+	ctx context.Context, f audit.Filter, from, to place, fn func(audit.Row) error,
+) error {
 	for {
 		w, err := where(f)
 		if err != nil {
 			return err
 		}
-		if in.after != "" {
-			w.add("id > ?", in.after)
-		}
-		if in.upTo != "" {
-			w.add("id <= ?", in.upTo)
-		}
-		page, err := s.page(ctx, w, "asc", streamPage)
+		w.after(from)
+		w.upTo(to)
+		page, err := s.page(ctx, w, "at, id", streamPage)
 		if err != nil {
 			return err
 		}
@@ -74,7 +90,7 @@ func (s *Store) eachIn(ctx context.Context, f audit.Filter, in span, fn func(aud
 			if err := fn(r); err != nil {
 				return err
 			}
-			in.after = r.ID
+			from = place{r.At.UnixMicro(), r.ID}
 		}
 		if len(page) < streamPage {
 			return nil

@@ -81,10 +81,7 @@ func (o *opening) claimed() (*audit.Opening, error) {
 		return nil, err
 	}
 	if use.abandoned {
-		if _, err := o.interrupt(use.attempt); err != nil {
-			return nil, err
-		}
-		if use.Opening, err = o.replay(use.attempt, use.Answer); err != nil {
+		if use.Opening, err = o.endUse(use); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +170,7 @@ func (o *opening) refuse(why audit.Refusal) (*audit.Opening, error) {
 	if !why.Vouched {
 		a.Target = ""
 	}
-	if _, err := o.ended(a, o.seq, &row); err != nil {
+	if err := o.ended(a, o.seq, &row); err != nil {
 		return nil, err
 	}
 	return &audit.Opening{State: audit.Ended, Seq: o.seq, Row: row}, nil

@@ -83,12 +83,13 @@ type head struct {
 	dry                     bool
 }
 
-func (u *unit) head(m message) (h head, found bool, err error) {
+// head reads a message's head; for one that the ledger doesn't know it is zero.
+func (u *unit) head(m message) (h head, err error) {
 	var editable sql.NullInt64
-	found, err = one(u.row(sqlHead, m.org, m.platform, m.workspace, m.channel, m.reply),
+	_, err = one(u.row(sqlHead, m.org, m.platform, m.workspace, m.channel, m.reply),
 		&h.last, &h.opened, &h.confirmed, &h.digest, &editable, &h.dry)
 	h.editable = fromMicros(editable)
-	return h, found, err
+	return h, err
 }
 
 func (u *unit) takeSeq(m message, seq int64) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stet/audit"
 )
@@ -12,24 +13,53 @@ import (
 // maxPage bounds a page.
 const maxPage = 1000
 
-// Query answers a page of rows, newest first.
+const sqlPlaceOf = `select at, id from audit_row where id = ?`
+
+// place is where a row stands: rows are ordered by the time of their commit,
+// and within one commit by their ids.
+type place struct {
+	at int64
+	id string
+}
+
+func (w *clause) before(p place) { w.add("at <= ? and (at < ? or id < ?)", p.at, p.at, p.id) }
+func (w *clause) after(p place)  { w.add("at >= ? and (at > ? or id > ?)", p.at, p.at, p.id) }
+func (w *clause) upTo(p place)   { w.add("at <= ? and (at < ? or id <= ?)", p.at, p.at, p.id) }
+
+// Query answers a page of rows, newest first. A page before a row that isn't
+// there is [audit.ErrNotFound].
 func (s *Store) Query(ctx context.Context, f audit.Filter, p audit.Page) ([]audit.Row, error) {
+	var from place
+	if p.Before != "" {
+		found, err := one(s.reading(ctx).row(sqlPlaceOf, p.Before), &from.at, &from.id)
+		if err == nil && !found {
+			err = audit.ErrNotFound
+		}
+		if err != nil {
+			return nil, asAudit(err)
+		}
+		if from.at < ceilMicro(f.Until) {
+			f.Until = time.Time{} // the place is the nearer bound
+		}
+	}
 	w, err := where(f)
 	if err != nil {
 		return nil, err
 	}
 	if p.Before != "" {
-		w.add("id < ?", p.Before)
+		w.before(from)
+	} else if f.Since.IsZero() && f.Until.IsZero() {
+		w.add("at >= ?", 0) // without any bound SQLite would sort the whole table
 	}
 	limit := p.Limit
 	if limit <= 0 || limit > maxPage {
 		limit = maxPage
 	}
-	return s.page(ctx, w, "desc", limit)
+	return s.page(ctx, w, "at desc, id desc", limit)
 }
 
 func (s *Store) page(ctx context.Context, w *clause, order string, limit int) ([]audit.Row, error) {
-	q := `select ` + rowColumns + ` from audit_row` + w.sql() + ` order by id ` + order + ` limit ?`
+	q := `select ` + rowColumns + ` from audit_row` + w.sql() + ` order by ` + order + ` limit ?`
 	rows, err := s.reading(ctx).rows(q, append(w.args, limit)...)
 	all, err := collect(rows, err, scanRow)
 	return all, asAudit(err)

@@ -16,27 +16,26 @@ func (s *Store) Refuse(ctx context.Context, r audit.Refused) error {
 		if a.Place.Zero() || row.Reason == outcome.NotOwnPost {
 			a.Target = ""
 		}
-		_, err := u.ended(a, r.Seq, &row)
-		return err
+		return u.ended(a, r.Seq, &row)
 	})
 }
 
 // ended adds an attempt that was never opened, with its outcome, and gives up
 // its place in a message's queue. Where the attempt is there already, nothing
 // changes.
-func (u *unit) ended(a audit.Attempt, seq int64, row *audit.Row) (bool, error) {
+func (u *unit) ended(a audit.Attempt, seq int64, row *audit.Row) error {
 	if a.Verb == outcome.Reply {
 		a.Target = ""
 	}
 	fresh, err := u.insertAttempt(record{Attempt: a, seq: seq, opened: u.now, deadline: u.now})
 	if err != nil || !fresh {
-		return false, err
+		return err
 	}
 	if _, err := u.insertOutcome(a.ID, row); err != nil {
-		return false, err
+		return err
 	}
 	if seq == 0 {
-		return true, nil // it never waited
+		return nil // it never waited
 	}
-	return true, u.dropWaiter(a.ID)
+	return u.dropWaiter(a.ID)
 }

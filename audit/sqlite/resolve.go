@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"stet/audit"
 	"stet/gateway/outcome"
@@ -88,7 +89,11 @@ func (u *unit) looked(id string, r audit.Resolution) (overwritten, there bool, e
 		there, err = one(u.row(sqlFinish, id), &overwritten)
 		return overwritten, there, err
 	}
-	n, err := u.exec(sqlMissed, u.now.UnixMicro(), u.now.Add(r.NextLook).UnixMicro(), id)
+	var miss time.Time
+	if r.Miss {
+		miss = u.now
+	}
+	n, err := u.exec(sqlMissed, micros(miss), u.now.Add(r.NextLook).UnixMicro(), id)
 	return false, n == 1, err
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 
 	"stet/audit"
 )
@@ -62,10 +63,10 @@ func (u *unit) rowThere(id string) (bool, error) {
 
 func orMissing[T any](v T, err error) (T, bool, error) {
 	var none T
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return v, true, nil
-	case sql.ErrNoRows:
+	case errors.Is(err, sql.ErrNoRows):
 		return none, false, nil
 	default:
 		return none, false, err

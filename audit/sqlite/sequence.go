@@ -31,7 +31,7 @@ func (o *opening) number() (*audit.Opening, error) {
 	}
 	m := messageOf(o.entry)
 	var err error
-	if o.head, _, err = o.unit.head(m); err != nil || a.Turn.DryRun {
+	if o.head, err = o.unit.head(m); err != nil || a.Turn.DryRun {
 		return nil, err
 	}
 	if o.seq == 0 {

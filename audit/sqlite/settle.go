@@ -143,7 +143,7 @@ func (u *unit) applyLedger(rec record, c change) error {
 		return u.enterReply(rec, c)
 	}
 	m := rec.message()
-	h, _, err := u.head(m)
+	h, err := u.head(m)
 	if err != nil || (rec.Turn.DryRun && !h.dry) {
 		return err // a dry run leaves real posts alone
 	}

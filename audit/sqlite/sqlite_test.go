@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"flag"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +12,16 @@ import (
 	"stet/audit/audittest"
 	"stet/audit/sqlite"
 )
+
+// The model's default, which a flag of the test run still overrides: more than
+// this belongs into long runs.
+func init() {
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

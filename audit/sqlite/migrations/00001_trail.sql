@@ -28,12 +28,14 @@ create table audit_row (
 -- The only arbiter between an attempt's owner and any number of sweepers.
 create unique index audit_row_one_outcome on audit_row (attempt) where kind = 'outcome';
 create index audit_row_notes on audit_row (attempt) where kind = 'note';
-create index audit_row_session on audit_row (session, id);
-create index audit_row_turn on audit_row (turn, id);
+-- Pages and streams go by time; an organization sees its own rows only.
 create index audit_row_at on audit_row (at);
+create index audit_row_org on audit_row (org, at);
+create index audit_row_session on audit_row (session, at);
+create index audit_row_turn on audit_row (turn);
 -- What people look for among many rows that simply went well.
-create index audit_row_reason on audit_row (reason, id) where reason <> '';
-create index audit_row_failure on audit_row (failure, id) where failure <> '';
+create index audit_row_reason on audit_row (reason, at) where reason <> '';
+create index audit_row_failure on audit_row (failure, at) where failure <> '';
 
 -- What was attempted: enough to write the outcome of a process that died.
 create table attempt (
