@@ -31,6 +31,7 @@ type attempt struct {
 	caps     arms.Capabilities // arm
 	entry    ledger.Entry      // own
 	vouched  bool              // own: the ledger knows the target
+	early    bool              // own: a cache alone said so
 	guarded  arms.Text         // guard
 	withheld []Withheld        // guard
 	chars    int               // guard

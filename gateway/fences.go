@@ -76,9 +76,7 @@ func noArm(a *attempt) *end {
 // that may still be changed. From here on the request goes where the ledger
 // says that the message is.
 func (g *Gateway) own(ctx context.Context, a *attempt) *end {
-	d, err := g.o.Posts.Look(ctx, ledger.Query{
-		Org: a.turn.Org, Session: a.turn.Session, DryRun: a.turn.DryRun, At: a.place, ID: a.target,
-	})
+	d, err := g.o.Posts.Look(ctx, a.query())
 	g.o.Metrics.looked(d, err)
 	if err != nil {
 		return refused(outcome.LedgerUnavailable, "", advice[outcome.LedgerUnavailable])
@@ -87,7 +85,36 @@ func (g *Gateway) own(ctx context.Context, a *attempt) *end {
 		return refused(outcome.NotOwnPost, string(d.Code), advice[outcome.NotOwnPost])
 	}
 	a.found(d.Entry)
+	a.early = d.Early == ledger.EarlyOwn
 	return nil
+}
+
+// query asks about the target in the turn's conversation.
+func (a *attempt) query() ledger.Query {
+	return ledger.Query{
+		Org: a.turn.Org, Session: a.turn.Session, DryRun: a.turn.DryRun, At: a.turn.Locus, ID: a.target,
+	}
+}
+
+// confirm keeps a cache from deciding a refusal: one that comes after a yes of
+// the cache alone stands only if the authority says yes too. Once the store
+// has numbered or opened the attempt it has been asked.
+func (g *Gateway) confirm(ctx context.Context, a *attempt, e *end) *end {
+	if !a.early || a.opened || a.seq != 0 {
+		return e
+	}
+	d, err := g.o.Posts.Ask(ctx, a.query())
+	g.o.Metrics.looked(d, err)
+	switch {
+	case err != nil:
+		a.vouched = false
+		return refused(outcome.LedgerUnavailable, "", advice[outcome.LedgerUnavailable])
+	case d.Own:
+		return e
+	}
+	a.vouched = false
+	g.o.Posts.Closed(ctx, a.entry.Key)
+	return refused(outcome.NotOwnPost, string(d.Code), advice[outcome.NotOwnPost])
 }
 
 func (a *attempt) found(e ledger.Entry) {

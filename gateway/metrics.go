@@ -45,7 +45,7 @@ func NewMetrics(reg prometheus.Registerer, platforms []arms.Platform) *Metrics {
 		stages:    histogram("stet_stage_duration_seconds", "How long a stage took.", "stage"),
 		requests:  counter("stet_platform_requests_total", "Requests to a platform's message interface, by what they prove.", "platform", "method", "result"),
 		durations: histogram("stet_platform_request_duration_seconds", "How long a platform took to answer.", "platform", "method"),
-		lookups:   counter("stet_ledger_lookups_total", "Looks at the own-post ledger, by the store that answered.", "store", "result"),
+		lookups:   counter("stet_ledger_lookups_total", "Looks at the own-post ledger, by store and what it said. Each goes to one store, or to redis and then sql.", "store", "result"),
 		approvals: counter("stet_approvals_total", "Who answered whether a write may go out, and how.", "by", "decision"),
 		withheld:  counter("stet_claims_withheld_total", "Claims taken out of texts that went out, by guard and cause.", "guard", "cause"),
 	}
@@ -81,6 +81,9 @@ func (m *Metrics) zero(platforms []arms.Platform) {
 	}
 	for _, r := range []string{"own", "not-own", "error"} {
 		m.lookups.WithLabelValues("sql", r)
+	}
+	for _, r := range ledger.Earlies() {
+		m.lookups.WithLabelValues("redis", string(r))
 	}
 	for _, by := range []string{"open", "rule", "refusal", "reviewer", "person"} {
 		for _, d := range []string{"allow", "deny", "stage"} {
@@ -139,7 +142,12 @@ func (m *Metrics) looked(d ledger.Decision, err error) {
 	case d.Own:
 		result = "own"
 	}
-	m.lookups.WithLabelValues("sql", result).Inc()
+	if d.Early != ledger.NoCache {
+		m.lookups.WithLabelValues("redis", string(d.Early)).Inc()
+	}
+	if d.Early != ledger.EarlyOwn {
+		m.lookups.WithLabelValues("sql", result).Inc()
+	}
 }
 
 // struck counts the claims that were taken out of a text that went out.

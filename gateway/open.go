@@ -37,6 +37,7 @@ func (g *Gateway) open(ctx context.Context, a *attempt) *end {
 		case audit.Wait:
 			a.seq = o.Seq
 		case audit.Ended:
+			g.tellEnded(ctx, a, o)
 			return g.ended(a, o)
 		default:
 			return g.claimed(a, o)

@@ -27,7 +27,22 @@ type resolutions interface {
 // posts is the early look at the own posts: see [ledger.Ledger].
 type posts interface {
 	Look(context.Context, ledger.Query) (ledger.Decision, error)
+	Ask(context.Context, ledger.Query) (ledger.Decision, error)
+	changes
 }
+
+// changes is told what became of own posts, after the commit that says so. It
+// is a courtesy to the early look and can't fail.
+type changes interface {
+	Landed(context.Context, ...ledger.Entry)
+	Closed(context.Context, ...ledger.Key)
+}
+
+// nobody is told.
+type nobody struct{}
+
+func (nobody) Landed(context.Context, ...ledger.Entry) {}
+func (nobody) Closed(context.Context, ...ledger.Key)   {}
 
 // guard is what a text has to pass: see [guards.Chain].
 type guard interface {

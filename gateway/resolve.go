@@ -32,6 +32,7 @@ var pauses = []time.Duration{
 type ResolverOptions struct {
 	Arms            *arms.Registry
 	Trail           resolutions
+	Posts           changes // nil: nobody is told
 	Metrics         *Metrics
 	Logger          *slog.Logger
 	Window          func(locus.Locus) time.Duration
@@ -52,6 +53,9 @@ type Resolver struct {
 
 // NewResolver makes a resolver.
 func NewResolver(o ResolverOptions) *Resolver {
+	if o.Posts == nil {
+		o.Posts = nobody{}
+	}
 	if o.Publish == nil {
 		o.Publish = func(audit.Row) {}
 	}
@@ -119,6 +123,9 @@ func (r *Resolver) settle(ctx context.Context, p audit.Pending) {
 	if err != nil {
 		r.o.Logger.Warn("a verdict could not be recorded", "attempt", p.Attempt.ID, "verdict", q.Verdict)
 		return
+	}
+	if wrote {
+		r.tellResolved(ctx, q)
 	}
 	if wrote && q.Write {
 		r.o.Logger.Info("ambiguous outcome looked into", "attempt", p.Attempt.ID, "verb", p.Attempt.Verb, "verdict", q.Verdict)

@@ -91,6 +91,7 @@ func (g *Gateway) commit(ctx context.Context, a *attempt, s audit.Settlement, p 
 	if err != nil {
 		return unrecorded(a, err)
 	}
+	g.tellSettled(ctx, a, s, done)
 	if s.Row.Outcome == outcome.Ambiguous {
 		g.o.OnAmbiguous()
 	}

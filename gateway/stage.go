@@ -51,7 +51,7 @@ func (g *Gateway) run(ctx context.Context, a *attempt, stages []stage) (Answer, 
 	began := time.Now()
 	e := g.walk(ctx, a, stages)
 	if !e.written {
-		e = g.write(ctx, a, e)
+		e = g.write(ctx, a, g.confirm(ctx, a, e))
 	}
 	if a.verb != outcome.Reply {
 		g.bell.ring(a.entry.Key)

@@ -1,10 +1,11 @@
 // Package ledger answers one question: is this message one of our own posts in
 // this conversation, and may it still be changed?
 //
-// SQL is the authority. A store in front of it may answer yes early and must
+// SQL is the authority. A [Cache] in front of it may answer yes early and must
 // never decide a no: [Decide] is what both the early look and the opening
 // commit apply to the entries that they read, so that no store has a window
-// arithmetic of its own.
+// arithmetic of its own. Even an early yes is only that: the opening commit of
+// the attempt asks the authority again.
 package ledger
 
 import (
@@ -83,6 +84,9 @@ type Decision struct {
 	Code Code
 	// Entry is the entry that decided; zero for Unknown and OtherPlace.
 	Entry Entry
+	// Early is what the cache in front of the authority said; set by
+	// [Ledger.Look], also beside an error. EarlyOwn: the authority wasn't asked.
+	Early Early
 }
 
 // Decide applies the rules to every entry that carries the queried id, at now.
@@ -121,13 +125,53 @@ type Store interface {
 }
 
 // Ledger is the early look at the own posts.
-type Ledger struct{ store Store }
+type Ledger struct {
+	store Store
+	cache Cache // nil: none
+	now   func() time.Time
+}
+
+// Option changes how a ledger is made.
+type Option func(*Ledger)
+
+// WithCache puts a cache in front of the authority. now is the clock by which
+// the cache's entries are judged; nil: [time.Now].
+func WithCache(c Cache, now func() time.Time) Option {
+	return func(l *Ledger) {
+		l.cache = c
+		if now != nil {
+			l.now = now
+		}
+	}
+}
 
 // New makes a ledger over the authority.
-func New(store Store) *Ledger { return &Ledger{store: store} }
+func New(store Store, options ...Option) *Ledger {
+	l := &Ledger{store: store, now: time.Now}
+	for _, o := range options {
+		o(l)
+	}
+	return l
+}
 
-// Look decides a query by the store's clock. An error means that nobody knows.
+// Look decides a query: a yes by the cache's entry and this process's clock, if
+// the cache has one; everything else by the authority and its clock. An error
+// means that nobody knows.
 func (l *Ledger) Look(ctx context.Context, q Query) (Decision, error) {
+	early, found := l.lookEarly(ctx, q)
+	if early.Own {
+		return early, nil
+	}
+	d, err := l.Ask(ctx, q)
+	d.Early = early.Early
+	if err == nil {
+		l.teach(ctx, q, d, found)
+	}
+	return d, err
+}
+
+// Ask decides a query by the authority alone.
+func (l *Ledger) Ask(ctx context.Context, q Query) (Decision, error) {
 	entries, now, err := l.store.Entries(ctx, q.Org, q.ID)
 	if err != nil {
 		return Decision{}, err

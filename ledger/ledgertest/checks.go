@@ -48,7 +48,7 @@ func places(f *fixture) {
 
 func closed(f *fixture) {
 	e := f.post("m1")
-	f.Close(e)
+	f.close(e)
 	f.decide(query("m1"), false, ledger.Unknown)
 	f.list(query(""), 10)
 	entries, _, err := f.Store.Entries(f.ctx, "acme", "m1")

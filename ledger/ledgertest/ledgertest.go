@@ -20,6 +20,12 @@ type Backend struct {
 	Post func(e ledger.Entry)
 	// Close closes a message as an applied retract does.
 	Close func(e ledger.Entry)
+	// Cache, if there is one, is in front of the store, and told of what Post
+	// and Close did as the gateway tells it. Every answer has to be the same.
+	Cache ledger.Cache
+	// Lose, if there is one, is called before each look and may take anything
+	// out of the cache.
+	Lose func()
 }
 
 // Opener opens a fresh store whose clock is now, and closes it with the test.
@@ -48,6 +54,12 @@ func Run(t *testing.T, open Opener) {
 			f := &fixture{TB: t, ctx: t.Context(), at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 			f.Backend = open(t, func() time.Time { return f.at })
 			f.look = ledger.New(f.Store)
+			if f.Cache != nil {
+				f.look = ledger.New(f.Store, ledger.WithCache(f.Cache, func() time.Time { return f.at }))
+			}
+			if f.Lose == nil {
+				f.Lose = func() {}
+			}
 			c.run(f)
 		})
 	}
@@ -79,7 +91,13 @@ func (f *fixture) entry(id arms.MessageID, change ...func(*ledger.Entry)) ledger
 func (f *fixture) post(id arms.MessageID, change ...func(*ledger.Entry)) ledger.Entry {
 	e := f.entry(id, change...)
 	f.Post(e)
+	f.look.Landed(f.ctx, e)
 	return e
+}
+
+func (f *fixture) close(e ledger.Entry) {
+	f.Close(e)
+	f.look.Closed(f.ctx, e.Key)
 }
 
 func query(id arms.MessageID, change ...func(*ledger.Query)) ledger.Query {
@@ -93,6 +111,7 @@ func query(id arms.MessageID, change ...func(*ledger.Query)) ledger.Query {
 // decide expects a decision: own, or the code of a no.
 func (f *fixture) decide(q ledger.Query, own bool, code ledger.Code) ledger.Decision {
 	f.Helper()
+	f.Lose()
 	d, err := f.look.Look(f.ctx, q)
 	if err != nil {
 		f.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"stet/gateway/bind"
 	"stet/gateway/locus"
 	"stet/ledger"
+	"stet/ledger/redisstore"
 )
 
 // Options is what an app is made of.
@@ -51,6 +52,7 @@ type App struct {
 	registry *arms.Registry
 	room     *room.Server
 	ledger   *ledger.Ledger
+	cache    *redisstore.Store // nil: no Redis is set
 	gateway  *gateway.Gateway
 	resolver *gateway.Resolver
 	sweeper  *sweep.Sweeper
@@ -141,8 +143,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.trail = audit.NewRecorder(store, m, a.log)
 	a.trail.Reserve(a.shortOfSpace)
 	a.onStop("audit trail", a.trail.Stop)
-	a.ledger = ledger.New(store)
-	return nil
+	return a.openLedger(store)
 }
 
 // openAttempts counts for the scrape; a store that can't be read counts
@@ -170,7 +171,7 @@ func (a *App) window(l locus.Locus) time.Duration {
 func (a *App) openGateway(context.Context) (err error) {
 	s, m := a.o.Settings, gateway.NewMetrics(a.reg, a.registry.Platforms())
 	a.resolver = gateway.NewResolver(gateway.ResolverOptions{
-		Arms: a.registry, Trail: a.trail, Metrics: m, Logger: a.log, Window: a.window,
+		Arms: a.registry, Trail: a.trail, Posts: a.ledger, Metrics: m, Logger: a.log, Window: a.window,
 		PlatformTimeout: s.PlatformTimeout, Settle: s.Resolve.Settle, Now: a.o.Now, Publish: a.events.Publish,
 	})
 	a.gateway, err = gateway.New(gateway.Options{

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,15 +151,15 @@ func ownName(hostport string) bool {
 func (a *App) ready(ctx context.Context) wire.Ready {
 	checks := []wire.Check{
 		{Name: "audit store", Needed: true, OK: a.trail.Available()},
-		{Name: "ledger", Needed: true, OK: a.trail.Available(), Detail: "answers from SQL alone, no Redis is set"},
 		{Name: "draining", Needed: true, OK: !a.draining.Load()},
 	}
 	if !checks[0].OK {
 		checks[0].Detail = "can't be written: look at the disk's space and at who locks the database"
 	}
+	checks = slices.Insert(checks, 1, a.ledgerChecks()...)
 	ready := true
 	for _, c := range checks {
-		ready = ready && c.OK
+		ready = ready && (c.OK || !c.Needed)
 	}
 	a.probing.Lock()
 	defer a.probing.Unlock()

@@ -34,6 +34,7 @@ func (a *App) Start() error {
 	a.loops.Go(func() { a.sweeper.Run(a.ctx) })
 	a.loops.Go(func() { a.resolver.Run(a.ctx) })
 	a.loops.Go(a.prune)
+	a.loops.Go(a.tendRedis)
 	a.loops.Go(a.serve)
 	path := filepath.Join(a.o.Settings.Data, "address")
 	if err := os.WriteFile(path, []byte(a.listener.Addr().String()+"\n"), 0o600); err != nil {

@@ -44,6 +44,7 @@ type root struct {
 	Retract    retractCmd    `cmd:"" help:"Remove an own message, all its parts."`
 	Audit      auditCmd      `cmd:"" help:"Read the trail."`
 	Keys       keysCmd       `cmd:"" help:"Make, list and revoke keys."`
+	Ledger     ledgerCmd     `cmd:"" help:"Look after the own-post ledger's copies in Redis."`
 	Doctor     doctorCmd     `cmd:"" help:"Check every setting and say what to mend."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`

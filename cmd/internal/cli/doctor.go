@@ -51,6 +51,7 @@ func (c doctorCmd) Run(r *run) error {
 	x.lookAtData()
 	x.lookAtKeys()
 	x.lookAtStores()
+	x.lookAtRedis()
 	return x.report()
 }
 
@@ -107,9 +108,6 @@ func (x *examination) lookAtSettings(flags settings) {
 	}
 	for _, e := range config.Each(err) {
 		x.find(mend, "settings", e.Error())
-	}
-	if s.RedisURL == "" {
-		x.find(note, "redis", "none: the ledger answers from SQL alone, which is right for one replica")
 	}
 }
 

@@ -101,12 +101,12 @@ func TestWhatIsToMendIsSaidWithItsCure(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found := findings(t, 1, append(quiet(dir), "STET_REDIS_URL=redis://secret-canary", "STET_SLAK_TOKEN=secret-canary"), "--listen", "x")
+	found := findings(t, 1, append(quiet(dir), "STET_REDIS_URL=redis://127.0.0.1:1/secret-canary", "STET_SLAK_TOKEN=secret-canary"), "--listen", "x")
 	expect(t, found, "data folder", "mend", "chmod 700")
 	expect(t, found, "keys", "mend", "chmod 600")
 	expect(t, found, "audit store", "mend", "can't be used")
 	expect(t, found, "settings", "mend", `listen: "x" is not host:port`)
-	expect(t, found, "settings", "mend", "redis-url: not in this build yet")
+	expect(t, found, "settings", "mend", "redis-url: not a database")
 	expect(t, found, "environment", "note", "STET_SLAK_TOKEN is set, but")
 	for check, f := range found {
 		if strings.Contains(f[1], "secret-canary") {

@@ -19,9 +19,12 @@ type Settings struct {
 	Listen string
 	// Data is the folder of everything that must outlive the process.
 	Data string
-	// RedisURL and DatabaseURL may hold passwords. No store behind them is in
-	// this build, so [Load] refuses values.
-	RedisURL, DatabaseURL armhttp.Secret
+	// RedisURL is where the ledger's copies are; see redisstore.Parse. Empty:
+	// SQL answers alone. It may hold a password.
+	RedisURL armhttp.Secret
+	// DatabaseURL may hold a password. No store behind it is in this build, so
+	// [Load] refuses a value.
+	DatabaseURL armhttp.Secret
 	// EditWindow is how long after it was posted a message may be changed,
 	// where Windows doesn't say otherwise.
 	EditWindow time.Duration

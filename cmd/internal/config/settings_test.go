@@ -70,8 +70,10 @@ func TestFlagsAreValidated(t *testing.T) {
 		{"a negative timeout", func(s *config.Settings) { s.PlatformTimeout = -1 }, "platform-timeout: -1ns is not a positive duration"},
 		{"a timeout too short to mean anything", func(s *config.Settings) { s.PlatformTimeout = 1 }, "platform-timeout: 1ns is too short, 1ms is the least"},
 		{"no wait", func(s *config.Settings) { s.MaxWait = 0 }, "max-wait: 0s is not a positive duration"},
-		{"a Redis", func(s *config.Settings) { s.RedisURL = canary },
-			"redis-url: not in this build yet: leave it empty, the ledger answers from SQL alone"},
+		{"a Redis that is no URL", func(s *config.Settings) { s.RedisURL = canary },
+			"redis-url: no known form: it starts with redis://, rediss://, redis+cluster://, rediss+cluster://, redis+sentinel://, rediss+sentinel:// or unix://"},
+		{"a Redis with a path that is no database", func(s *config.Settings) { s.RedisURL = "redis://h/" + canary },
+			"redis-url: not a database: it is a number, as in /0"},
 		{"a database", func(s *config.Settings) { s.DatabaseURL = canary },
 			"database-url: not in this build yet: leave it empty, SQLite under the data folder is used"},
 	} {
@@ -132,13 +134,20 @@ func TestKeysComeFromOnePlaceAlone(t *testing.T) {
 	}
 }
 
-func TestURLsMayComeAsAPathAndAreRefusedAllTheSame(t *testing.T) {
+func TestURLsMayComeAsAPathAndAreCheckedAllTheSame(t *testing.T) {
 	path := write(t, "url", canary)
-	for _, name := range []string{"STET_REDIS_URL_FILE", "STET_DATABASE_URL_FILE"} {
+	for name, want := range map[string]string{
+		"STET_REDIS_URL_FILE": "no known form", "STET_DATABASE_URL_FILE": "not in this build yet",
+	} {
 		_, err := load(t, "", name, path)
-		if err == nil || !strings.Contains(err.Error(), "not in this build yet") || strings.Contains(err.Error(), canary) {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	const url = "redis://user:" + canary + "@127.0.0.1:6379/1"
+	s, err := load(t, "", "STET_REDIS_URL_FILE", write(t, "good-url", url+"\n"))
+	if err != nil || s.RedisURL.Reveal() != url {
+		t.Errorf("a good URL in a file: %v", err)
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 	"stet/audit"
 	"stet/gateway"
 	"stet/gateway/bind"
+	"stet/ledger/redisstore"
 )
 
 // Validate says everything that is wrong with the settings.
 func (s Settings) Validate() error {
 	errs := []error{
 		validListen(s.Listen),
-		absent("redis-url", s.RedisURL, "the ledger answers from SQL alone"),
+		validRedis(s.RedisURL),
 		absent("database-url", s.DatabaseURL, "SQLite under the data folder is used"),
 		validKey(EnvHostKey, s.HostKey, bind.HostKey),
 		validKey(EnvOpsKey, s.OpsKey, bind.OpsKey),
@@ -92,6 +93,18 @@ func absent(name string, v armhttp.Secret, instead string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: not in this build yet: leave it empty, %s", name, instead)
+}
+
+// validRedis checks the URL's form, without repeating it. Whether there is a
+// Redis shows later.
+func validRedis(v armhttp.Secret) error {
+	if v == "" {
+		return nil
+	}
+	if _, err := redisstore.Parse(v.Reveal()); err != nil {
+		return fmt.Errorf("redis-url: %w", err)
+	}
+	return nil
 }
 
 // validKey checks a first key's form, without repeating it.
