@@ -34,7 +34,7 @@ type Recorder struct {
 	closed atomic.Bool // the trail failed; only a probe opens it again
 	low    func() bool // the reserve for outcomes is touched
 	mu     sync.Mutex
-	doubt  []Settlement // opened or not? the commit was never confirmed
+	doubt  []Settlement // written or not? the commit was never confirmed
 
 	stop     context.CancelFunc
 	lifetime context.Context
@@ -94,7 +94,7 @@ func (r *Recorder) Open(ctx context.Context, q OpenRequest) (Opening, error) {
 	case err != nil:
 		r.fail("open", q.Attempt.ID, err)
 		if errors.Is(err, ErrUnconfirmed) {
-			r.doubtful(q)
+			r.doubtful(q.Attempt, q.Refused(Refusal{Outcome: outcome.NotSent, Reason: outcome.AuditUnavailable}))
 		}
 		return Opening{}, r.unavailable(err)
 	}
@@ -116,6 +116,9 @@ func (r *Recorder) Refuse(ctx context.Context, q Refused) error {
 		return err
 	case err != nil:
 		r.fail("refuse", q.Attempt.ID, err)
+		if errors.Is(err, ErrUnconfirmed) {
+			r.doubtful(q.Attempt, q.Row)
+		}
 		return r.unavailable(err)
 	}
 	r.metrics.count(q.Row)
@@ -234,13 +237,12 @@ func (r *Recorder) fail(doing, attempt string, err error) {
 	}
 }
 
-func (r *Recorder) doubtful(q OpenRequest) {
-	s := Settlement{Attempt: q.Attempt, Release: true, Row: q.Refused(Refusal{
-		Outcome: outcome.NotSent, Reason: outcome.AuditUnavailable,
-	})}
+// doubtful remembers an attempt whose first commit was not confirmed, with the
+// outcome that it gets should it turn out to be open.
+func (r *Recorder) doubtful(a Attempt, row Row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.doubt = append(r.doubt, s)
+	r.doubt = append(r.doubt, Settlement{Attempt: a, Row: row, Release: true, IfOpen: true})
 }
 
 func (r *Recorder) watch() {
@@ -271,9 +273,10 @@ func (r *Recorder) hasDoubt() bool {
 	return len(r.doubt) > 0
 }
 
-// settleDoubts closes attempts whose opening was never confirmed but happened.
-// The probe that went before was committed after them, so one that isn't there
-// now never will be.
+// settleDoubts closes attempts whose opening was never confirmed but happened,
+// and counts those that ended in that commit: nobody else could. The probe that
+// went before was committed after them, so one that isn't there now never will
+// be.
 func (r *Recorder) settleDoubts() {
 	r.mu.Lock()
 	doubt := r.doubt
@@ -281,8 +284,11 @@ func (r *Recorder) settleDoubts() {
 	r.mu.Unlock()
 	for _, s := range doubt {
 		ctx, cancel := bounded(r.lifetime)
-		_, err := r.settleOnce(ctx, s)
+		got, err := r.store.Settle(ctx, s)
 		cancel()
+		if err == nil && got.Row.Reason != outcome.Interrupted {
+			r.metrics.count(got.Row)
+		}
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			r.mu.Lock()
 			r.doubt = append(r.doubt, s)

@@ -315,6 +315,31 @@ func TestAnOpeningThatWasNeverConfirmedIsClosedAsNotSentIfItHappened(t *testing.
 	}
 }
 
+func TestARefusalThatWasNeverConfirmedIsCountedIfItHappened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{err: audit.ErrUnconfirmed, there: map[string]bool{"a": true}, late: true}
+		r, reg := recorder(t, s)
+		r.Start()
+		q := end("a", outcome.Refused)
+		if err := r.Refuse(t.Context(), audit.Refused{Attempt: q.Attempt, Row: q.Row}); err == nil {
+			t.Error("it was answered as written")
+		}
+		s.set(nil, false)
+		time.Sleep(2 * time.Second)
+		if got := s.outcomes(); len(got) != 1 || !got[0].IfOpen {
+			t.Errorf("asked %+v", got)
+		}
+		if n := metric(t, reg, "stet_outcomes_total", map[string]string{
+			"verb": "reply", "platform": "room", "outcome": "refused", "reason": "", "dry_run": "false",
+		}); n != 1 {
+			t.Errorf("counted %v, want 1", n)
+		}
+		if err := r.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestStopSaysWhenOutcomesAreLeftToTheNextStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{there: map[string]bool{"a": true}, err: audit.ErrUnavailable}

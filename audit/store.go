@@ -155,6 +155,9 @@ type Settlement struct {
 	Close bool
 	// Release gives the idempotency key back.
 	Release bool
+	// IfOpen: an outcome that is there stands, whoever wrote it, and nothing
+	// is noted beside it.
+	IfOpen bool
 	// Answer is what a replay of the claim answers.
 	Answer []byte
 	// Answered and MayEnd set the turn's marks.
@@ -229,7 +232,8 @@ type Store interface {
 	Settle(ctx context.Context, s Settlement) (Settled, error)
 	// Sweep writes the outcome "interrupted" for open attempts whose deadline
 	// is more than margin behind; with boot set also, at once, for those of
-	// any other process. It answers the rows that it wrote, at most limit.
+	// any other process, and whatever waits for a message is forgotten: only
+	// who holds the store alone, before it serves, sets it. It answers the rows that it wrote, at most limit.
 	Sweep(ctx context.Context, margin time.Duration, boot string, limit int) ([]Row, error)
 	// Due answers ambiguous attempts whose next look is due, newest first.
 	Due(ctx context.Context, limit int) ([]Pending, error)

@@ -13,6 +13,7 @@ var lateChecks = []check{
 	{"a late post enters the ledger", latePost},
 	{"a late result gives the key back or stores its answer", lateClaim},
 	{"a late retract closes the message", lateRetract},
+	{"a settlement of a doubt leaves an outcome that is there alone", doubtSettled},
 }
 
 // swept opens an attempt and lets a sweeper end it.
@@ -116,4 +117,21 @@ func lateRetract(f *fixture) {
 	f.swept(request(a))
 	f.settleAs(a, outcome.Applied)
 	f.notOwn(edit(t, "m1", "x"), ledger.Unknown)
+}
+
+func doubtSettled(f *fixture) {
+	t := f.turn()
+	a := reply(t)
+	f.opened(keyed(a, "k", "body"))
+	first := settlement(a, outcome.Applied)
+	f.settle(first)
+	s := settlement(a, outcome.NotSent)
+	s.IfOpen, s.Release = true, true
+	if got := f.settle(s); !got.Late || got.Row.ID != first.Row.ID {
+		f.Errorf("settled %+v", got)
+	}
+	if outcomes, notes := f.rowsOf(a.ID); len(outcomes) != 1 || len(notes) != 0 {
+		f.Errorf("%d outcomes, notes %+v", len(outcomes), notes)
+	}
+	f.claimed(keyed(reply(t), "k", "body"), audit.Replayed)
 }

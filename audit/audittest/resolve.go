@@ -19,6 +19,8 @@ var resolveChecks = []check{
 	{"a verdict about an open attempt changes nothing", verdictTooEarly},
 	{"a post that was seen enters the ledger with its own time", seenPost},
 	{"an edit that was seen is what the message shows", seenEdit},
+	{"an edit that others may cover is not proven by a look that misses it", coveredEdit},
+	{"an edit that surfaces over a later one is what the message shows", surfacedEdit},
 	{"a retract that was seen closes the message", seenRetract},
 }
 
@@ -193,13 +195,47 @@ func seenPost(f *fixture) {
 	}
 }
 
+func coveredEdit(f *fixture) {
+	t := f.turn()
+	f.post(t, "m1")
+	older := f.ambiguous(edit(t, "m1", "second"))
+	newer := f.ambiguous(edit(t, "m1", "third"))
+	missed := func(a audit.Attempt, shown string) bool {
+		return f.resolve(audit.Resolution{
+			Pending: audit.Pending{Attempt: a}, Verdict: audit.NotApplied, Write: true, NextLook: time.Minute,
+			Shown: request(edit(t, "m1", shown)).Attempt.Digest,
+			Row:   note(a, audit.ActionResolved, audit.Detail{Verdict: audit.NotApplied}),
+		})
+	}
+	if missed(older, "third") || missed(newer, "second") {
+		f.Error("what another write may cover was taken for not applied")
+	}
+	if !missed(older, "first") || !missed(newer, "first") {
+		f.Error("the text from before them all proves nothing")
+	}
+	older, newer = f.ambiguous(edit(t, "m1", "fourth")), f.ambiguous(edit(t, "m1", "fifth"))
+	f.look(older, audit.Seen, "") // it surfaced over the newer one, perhaps
+	if missed(newer, "fourth") {
+		f.Error("what an older write covered was taken for not applied")
+	}
+}
+
+func surfacedEdit(f *fixture) {
+	t := f.turn()
+	f.post(t, "m1")
+	late := f.ambiguous(edit(t, "m1", "second"))
+	f.applied(edit(t, "m1", "third"))
+	f.look(late, audit.Seen, "")
+	f.shows("m1", "third", false)
+}
+
 func seenEdit(f *fixture) {
 	t := f.turn()
 	f.post(t, "m1")
 	older := f.ambiguous(edit(t, "m1", "second"))
 	newer := f.ambiguous(edit(t, "m1", "third"))
 	f.look(newer, audit.Seen, "")
-	f.shows("m1", "third", true)
+	f.shows("m1", "third", false) // the older one may still surface over it
 	if f.marks(t).Ambiguous {
 		f.Error("the older edit still marks the turn")
 	}

@@ -117,6 +117,14 @@ func (r record) interrupted() audit.Row {
 	}
 }
 
+// cover notes that the write may have landed on its message after any other
+// that is in doubt, whatever their numbers.
+func (u *unit) cover(r record) error {
+	m := r.message()
+	_, err := u.exec(sqlOverwritten, m.org, m.reply, m.platform, m.workspace, m.channel, r.ID, flag(true), r.seq)
+	return err
+}
+
 // overwrite notes that a write to the message was applied after others, so
 // that no look can tell what became of those.
 func (u *unit) overwrite(r record) error {

@@ -6,7 +6,7 @@ var hotWrites = []string{
 	sqlInsertAttempt, sqlAttempt, sqlAttemptThere, sqlInsertPending, sqlDropPending, sqlPendingAmbiguous, sqlOverwritten,
 	sqlEntries, sqlInsertPost, sqlHead, sqlTakeSeq, sqlOpenedSeq, sqlConfirm, sqlDoubt, sqlClose,
 	sqlClaim, sqlClaimWaits, sqlPutClaim, sqlReleaseClaim, sqlAnswerClaim,
-	sqlBusy, sqlUnresolvedSince, sqlWaiters, sqlPutWaiter, sqlDropWaiter,
+	sqlBusy, sqlUnresolved, sqlWaiters, sqlPutWaiter, sqlDropWaiter,
 	sqlTurnState, sqlMark, sqlFinish, sqlMissed,
 }
 

@@ -30,7 +30,8 @@ const (
 		and message_id = ? and confirmed_seq <= ?`
 	sqlDoubt = `update own_post set confirmed_digest = null` + ofMessage + `
 		and message_id = ? and (? = 1 or confirmed_seq < ?)`
-	sqlClose = `update own_post set closed_at = ?` + ofMessage + ` and reply = ? and closed_at is null`
+	sqlForget = `update own_post set confirmed_digest = null` + ofMessage + ` and message_id = ?`
+	sqlClose  = `update own_post set closed_at = ?` + ofMessage + ` and reply = ? and closed_at is null`
 )
 
 // Entries answers from the authority, with the store's time.
@@ -115,6 +116,12 @@ func (u *unit) doubt(rec record) error {
 	m := rec.message()
 	_, err := u.exec(sqlDoubt, m.org, m.platform, m.workspace, m.channel, m.reply,
 		flag(rec.Verb == outcome.Retract), rec.seq)
+	return err
+}
+
+// forget gives up what the message is known to show.
+func (u *unit) forget(m message) error {
+	_, err := u.exec(sqlForget, m.org, m.platform, m.workspace, m.channel, m.reply)
 	return err
 }
 

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"stet/audit"
@@ -14,7 +16,13 @@ const (
 		from pending p join attempt a on a.id = p.attempt
 		where p.state = 'ambiguous' and p.next_look <= ? order by p.opened_at desc limit ?`
 	sqlFinish = `delete from pending where attempt = ? and state = 'ambiguous' returning overwritten`
-	sqlMissed = `update pending set looks = looks + 1, first_miss = coalesce(first_miss, ?), next_look = ?
+	// Of the other writes to an edit's message that nothing is known of yet.
+	sqlRivals = `select a.digest from pending p join pending q on q.org = p.org and q.reply = p.reply
+		and q.platform = p.platform and q.workspace = p.workspace and q.channel = p.channel
+		join attempt a on a.id = q.attempt
+		where p.attempt = ? and p.reply <> '' and q.attempt <> p.attempt and q.dry_run = 0`
+	sqlIsOverwritten = `select overwritten from pending where attempt = ?`
+	sqlMissed        = `update pending set looks = looks + 1, first_miss = coalesce(first_miss, ?), next_look = ?
 		where attempt = ? and state = 'ambiguous'`
 )
 
@@ -85,6 +93,16 @@ func (u *unit) resolve(r audit.Resolution) (bool, error) {
 // looked ends the looks at an ambiguous attempt, or counts one more; there is
 // false when it isn't ambiguous.
 func (u *unit) looked(id string, r audit.Resolution) (overwritten, there bool, err error) {
+	if r.Verdict == audit.NotApplied {
+		proven, err := u.proven(id, r)
+		if err != nil {
+			return false, false, err
+		}
+		if !proven {
+			_, err := u.exec(sqlMissed, u.now.UnixMicro(), u.now.Add(r.NextLook).UnixMicro(), id)
+			return false, false, err
+		}
+	}
 	if r.Verdict.Final() {
 		there, err = one(u.row(sqlFinish, id), &overwritten)
 		return overwritten, there, err
@@ -95,6 +113,30 @@ func (u *unit) looked(id string, r audit.Resolution) (overwritten, there bool, e
 	}
 	n, err := u.exec(sqlMissed, micros(miss), u.now.Add(r.NextLook).UnixMicro(), id)
 	return false, n == 1, err
+}
+
+// proven reports that a look which didn't see an edit proves that it isn't
+// there: no other write can have covered it. Where others are in doubt too, the
+// message has to show what was confirmed before all of them.
+func (u *unit) proven(id string, r audit.Resolution) (bool, error) {
+	rec, found, err := u.attempt(id)
+	if err != nil || !found || rec.Verb != outcome.Edit {
+		return found, err
+	}
+	var overwritten bool
+	if _, err := one(u.row(sqlIsOverwritten, id), &overwritten); err != nil || overwritten {
+		return false, err
+	}
+	rows, err := u.rows(sqlRivals, id)
+	rivals, err := collect(rows, err, func(scan func(...any) error) (digest []byte, err error) {
+		return digest, scan(&digest)
+	})
+	if err != nil || len(rivals) == 0 {
+		return err == nil, err
+	}
+	h, err := u.head(rec.message())
+	shown := len(h.digest) > 0 && h.confirmed < rec.seq && bytes.Equal(r.Shown, h.digest)
+	return shown && !slices.ContainsFunc(rivals, func(d []byte) bool { return bytes.Equal(d, h.digest) }), err
 }
 
 // applyVerdict brings the ledger to what the look saw. A post enters with the
@@ -111,12 +153,19 @@ func (u *unit) applyVerdict(attempt string, r audit.Resolution, overwritten bool
 	if err := u.applyLedger(rec, c); err != nil {
 		return err
 	}
-	switch {
-	case rec.Verb == outcome.Reply || overwritten:
+	if rec.Verb == outcome.Reply || r.Verdict == audit.NotApplied || r.Verdict == audit.NotSeen {
 		return nil
-	case r.Verdict == audit.Seen || r.Close:
-		return u.overwrite(rec)
-	case r.Digest == nil && (r.Verdict == audit.GaveUp || r.Verdict == audit.SeenChanged):
+	}
+	// Whatever else is in doubt may be covered by this one now.
+	if err := u.cover(rec); err != nil {
+		return err
+	}
+	switch {
+	case r.Close:
+		return nil
+	case overwritten && r.Verdict == audit.Seen:
+		return u.forget(rec.message()) // it surfaced over what was confirmed later
+	case !overwritten && r.Digest == nil:
 		return u.doubt(rec)
 	}
 	return nil

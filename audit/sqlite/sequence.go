@@ -10,10 +10,9 @@ import (
 const (
 	sqlBusy = `select 1 from pending where org = ? and reply = ? and reply <> '' and platform = ?
 		and workspace = ? and channel = ? and state = 'open' and dry_run = 0 and deadline_at > ? limit 1`
-	// A retract may open after a later edit was confirmed, an edit may not.
-	sqlUnresolvedSince = `select 1 from pending where org = ? and reply = ? and reply <> '' and platform = ?
-		and workspace = ? and channel = ? and dry_run = 0 and overwritten = 0
-		and (seq > ? or verb = 'retract') limit 1`
+	// An earlier write that nothing is known of may still surface over a later one.
+	sqlUnresolved = `select 1 from pending where org = ? and reply = ? and reply <> '' and platform = ?
+		and workspace = ? and channel = ? and dry_run = 0 limit 1`
 	sqlWaiters = `select verb, seq from edit_waiter where org = ? and reply = ? and platform = ?
 		and workspace = ? and channel = ? and wait_until > ? and attempt <> ?`
 	sqlPutWaiter = `insert into edit_waiter (attempt, verb, org, platform, workspace, channel, reply, seq,
@@ -123,7 +122,7 @@ func (o *opening) leaveQueue(m message) error {
 }
 
 // unchanged ends an edit whose text the message shows already, provided that
-// no write since is open or unresolved.
+// no write to it is open or unresolved.
 func (o *opening) unchanged() (*audit.Opening, error) {
 	r := o.r
 	if r.Attempt.Verb != outcome.Edit || r.Unchanged == nil ||
@@ -132,8 +131,7 @@ func (o *opening) unchanged() (*audit.Opening, error) {
 	}
 	m := messageOf(o.entry)
 	var n int
-	unresolved, err := one(o.row(sqlUnresolvedSince, m.org, m.reply, m.platform, m.workspace, m.channel,
-		o.head.confirmed), &n)
+	unresolved, err := one(o.row(sqlUnresolved, m.org, m.reply, m.platform, m.workspace, m.channel), &n)
 	if err != nil || unresolved {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (u *unit) settleAgain(rec record, st audit.Settlement) (audit.Settled, erro
 		return audit.Settled{Row: there}, nil
 	}
 	late := audit.Settled{Row: there, Late: true}
-	if st.Row.Outcome == outcome.Ambiguous {
+	if st.Row.Outcome == outcome.Ambiguous || st.IfOpen {
 		return late, nil
 	}
 	note := lateResult(st.Row)

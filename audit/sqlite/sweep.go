@@ -10,7 +10,8 @@ import (
 const (
 	sqlAbandoned = `select attempt from pending where state = 'open'
 		and (deadline_at < ? or (? <> '' and boot <> ?)) order by deadline_at limit ?`
-	sqlOpenCount = `select count(*) from pending where state = 'open'`
+	sqlNobodyWaits = `delete from edit_waiter`
+	sqlOpenCount   = `select count(*) from pending where state = 'open'`
 )
 
 // Sweep ends attempts that nobody can still be working on. What it looks for
@@ -20,6 +21,12 @@ func (s *Store) Sweep(ctx context.Context, margin time.Duration, boot string, li
 	var swept []audit.Row
 	err := s.commit(ctx, urgent, func(u *unit) error {
 		swept = nil
+		if boot != "" {
+			// Who waited in another process waits no more.
+			if _, err := u.exec(sqlNobodyWaits); err != nil {
+				return err
+			}
+		}
 		rows, err := u.rows(sqlAbandoned, u.now.Add(-margin).UnixMicro(), boot, boot, limit)
 		ids, err := collect(rows, err, func(scan func(...any) error) (string, error) {
 			var id string
