@@ -93,7 +93,7 @@ func NewServer(ctx context.Context, o ServerOptions) (*Server, error) {
 		now = time.Now
 	}
 	s.script = newScript(s.config)
-	s.commit = &committer{db: db, now: now, jobs: make(chan job, maxBatch), tell: s.hub.tell}
+	s.commit = &committer{writes: sqldb.NewCommitter(db, commitDepth, nil), now: now, tell: s.hub.tell}
 	s.http = s.newHTTP()
 	return s, nil
 }
@@ -147,7 +147,6 @@ func (s *Server) Start() error {
 		return fmt.Errorf("room: listen: %w", err)
 	}
 	s.started, s.base = true, "http://"+l.Addr().String()
-	s.loops.Go(s.commit.run)
 	s.loops.Go(func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("room: the message interface ended", "error", armhttp.Redact(err))
@@ -184,7 +183,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		_ = s.http.Close()
 	}
 	s.busy.Wait()
-	close(s.commit.jobs)
+	s.commit.writes.Close()
 	s.loops.Wait()
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("room: close: %w", err)
