@@ -3,7 +3,9 @@ package sqlite_test
 import (
 	"context"
 	"flag"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,11 +27,36 @@ func init() {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// migrated is an empty store's file. Migrating costs more than most tests do.
+var migrated = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "stet-migrated-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "stet.db")
+	s, err := sqlite.Open(context.Background(), sqlite.Options{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // openStore opens a fresh store that is closed with the test.
 func openStore(t testing.TB, o sqlite.Options) *sqlite.Store {
 	t.Helper()
 	if o.Path == "" {
 		o.Path = filepath.Join(t.TempDir(), "stet.db")
+		empty, err := migrated()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(o.Path, empty, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s, err := sqlite.Open(context.Background(), o)
 	if err != nil {
