@@ -17,7 +17,6 @@ import (
 	"stet/arms"
 	"stet/arms/room"
 	"stet/audit"
-	"stet/audit/sqlite"
 	"stet/audit/sweep"
 	"stet/cmd/internal/config"
 	"stet/gateway"
@@ -47,7 +46,7 @@ type App struct {
 
 	boot     string
 	reg      *prometheus.Registry
-	store    *sqlite.Store
+	store    store
 	trail    *audit.Recorder
 	registry *arms.Registry
 	room     *room.Server
@@ -125,37 +124,6 @@ func (a *App) undo(ctx context.Context) error {
 	a.steps = nil
 	a.cancel()
 	return errors.Join(errs...)
-}
-
-func (a *App) openStore(ctx context.Context) error {
-	var m *audit.Metrics
-	store, err := sqlite.Open(ctx, sqlite.Options{
-		Path: filepath.Join(a.o.Settings.Data, "stet.db"), Now: a.o.Now,
-		Observe:        func(writes int, took time.Duration) { m.Commit(writes, took) },
-		TranscriptKeep: a.o.Settings.Transcript.Keep,
-	})
-	if err != nil {
-		return fmt.Errorf("open the audit store: %w", err)
-	}
-	a.store = store
-	a.onStop("store", func(context.Context) error { return store.Close() })
-	m = audit.NewMetrics(a.reg, platformNames(), a.openAttempts)
-	a.trail = audit.NewRecorder(store, m, a.log)
-	a.trail.Reserve(a.shortOfSpace)
-	a.onStop("audit trail", a.trail.Stop)
-	return a.openLedger(store)
-}
-
-// openAttempts counts for the scrape; a store that can't be read counts
-// nothing, which its own metrics say.
-func (a *App) openAttempts() float64 {
-	ctx, cancel := context.WithTimeout(a.ctx, time.Second)
-	defer cancel()
-	n, err := a.store.OpenAttempts(ctx)
-	if err != nil {
-		return 0
-	}
-	return float64(n)
 }
 
 func (a *App) openArms(ctx context.Context) (err error) {

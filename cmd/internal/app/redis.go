@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"stet/audit/sqlite"
 	"stet/gateway/wire"
 	"stet/ledger"
 	"stet/ledger/redisstore"
@@ -11,20 +10,20 @@ import (
 
 // openLedger makes the ledger over the authority, with Redis in front of it
 // where one is set. A Redis that is down doesn't keep the gateway from starting.
-func (a *App) openLedger(store *sqlite.Store) error {
+func (a *App) openLedger(s store) error {
 	if a.o.Settings.RedisURL == "" {
-		a.ledger = ledger.New(store)
+		a.ledger = ledger.New(s)
 		return nil
 	}
 	cache, err := redisstore.New(redisstore.Options{
-		URL: a.o.Settings.RedisURL.Reveal(), Source: store, Now: a.o.Now, Logger: a.log, Registerer: a.reg,
+		URL: a.o.Settings.RedisURL.Reveal(), Source: s, Now: a.o.Now, Logger: a.log, Registerer: a.reg,
 	})
 	if err != nil {
 		return err
 	}
 	a.onStop("redis", func(context.Context) error { return cache.Close() })
 	a.cache = cache
-	a.ledger = ledger.New(store, ledger.WithCache(cache, a.o.Now))
+	a.ledger = ledger.New(s, ledger.WithCache(cache, a.o.Now))
 	return nil
 }
 
