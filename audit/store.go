@@ -238,7 +238,8 @@ type Store interface {
 	// Due answers ambiguous attempts whose next look is due, newest first.
 	Due(ctx context.Context, limit int) ([]Pending, error)
 	// Resolve records the verdict of a look; once a final one stands a further
-	// one changes nothing and answers false.
+	// one changes nothing and answers false. So does "not applied" about an
+	// edit that another write in doubt may have covered.
 	Resolve(ctx context.Context, r Resolution) (bool, error)
 	// Claimed finds what became of an idempotency key; [OpenState] "" when it
 	// is free. The one thing that it writes is the outcome "interrupted" of a

@@ -120,6 +120,12 @@ func (r *Resolver) settle(ctx context.Context, p audit.Pending) {
 		return // a look that was cut short proves nothing
 	}
 	wrote, err := r.o.Trail.Resolve(ctx, q)
+	if err == nil && !wrote && q.Verdict == audit.NotApplied {
+		// Other writes in doubt may have covered this one, and by now nothing
+		// of it can surface any more: no further look will tell.
+		q = r.resolution(p, sighting{verdict: audit.GaveUp, evidence: "covered"})
+		wrote, err = r.o.Trail.Resolve(ctx, q)
+	}
 	if err != nil {
 		r.o.Logger.Warn("a verdict could not be recorded", "attempt", p.Attempt.ID, "verdict", q.Verdict)
 		return
@@ -150,6 +156,10 @@ func (r *Resolver) look(ctx context.Context, p audit.Pending) audit.Resolution {
 	if s.verdict == audit.NotSeen {
 		s = r.weigh(p, s)
 	}
+	return r.resolution(p, s)
+}
+
+func (r *Resolver) resolution(p audit.Pending, s sighting) audit.Resolution {
 	q := audit.Resolution{
 		Pending: p, Verdict: s.verdict, Miss: s.complete && s.verdict == audit.NotSeen,
 		Write:  s.verdict.Final() || (s.complete && p.FirstMiss.IsZero()),

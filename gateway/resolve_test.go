@@ -249,3 +249,28 @@ func TestAResolutionIsPublishedToItsTurn(t *testing.T) {
 	cancel()
 	e.Publish(audit.Row{Turn: "t1"})
 }
+
+// Two edits in doubt of one message that shows neither: each may have covered
+// the other, so neither is ever said to be absent, and nobody looks for ever.
+func TestEditsThatMayHaveCoveredOneAnotherAreGivenUp(t *testing.T) {
+	h := build(t)
+	tn := h.turn()
+	id := h.post(tn, "hello").ID
+	first := h.lose(tn, outcome.Edit, id, false)
+	h.arm.script(func(string, arms.Marker) (error, bool) { return ambiguous(), false })
+	_, err := h.gw.Edit(t.Context(), tn, change1(id, "second"))
+	second := problem(t, err)
+	h.arm.script(nil)
+	h.arm.messages[arms.MessageID(id)].Text = "by somebody else"
+	for range 3 {
+		h.look()
+		h.advance(time.Minute)
+	}
+	for _, p := range []*gateway.Problem{first, second} {
+		got, _ := h.verdicts(p.Attempt)
+		is(t, got, audit.NotSeen, audit.GaveUp)
+	}
+	if h.fresh(tn).Marks.Ambiguous {
+		t.Error("the mark still stands")
+	}
+}

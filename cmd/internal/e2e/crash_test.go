@@ -159,10 +159,15 @@ func (c *crashed) end(stop func()) {
 // settled waits until nothing is open or in doubt, and no late effect can come.
 func (c *crashed) settled() {
 	c.Helper()
-	eventually(c.T, time.Minute, "every ambiguous outcome is resolved", func() bool {
-		n, err := pendings(c.Context(), c.trail())
+	n := 0
+	done := poll(c.Context(), 2*time.Minute, func() (none bool) {
+		var err error
+		n, err = pendings(c.Context(), c.trail())
 		must(c.T, err)
 		return n == 0
 	})
+	if !done {
+		c.Fatalf("%d outcomes are still in doubt after two minutes", n)
+	}
 	pause(c.Context(), crashSettle)
 }
