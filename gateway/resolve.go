@@ -18,6 +18,10 @@ const (
 	// giveUpAfter is when an ambiguous outcome is left as it is.
 	giveUpAfter = 24 * time.Hour
 	looksAtOnce = 32
+	// An outcome younger than unreadableFor is looked at again this soon after
+	// a look that failed.
+	unreadableFor   = time.Hour
+	unreadablePause = 30 * time.Second
 	// looksInParallel keeps one platform that hangs from holding all others up.
 	looksInParallel = 4
 )
@@ -164,7 +168,7 @@ func (r *Resolver) resolution(p audit.Pending, s sighting) audit.Resolution {
 		Pending: p, Verdict: s.verdict, Miss: s.complete && s.verdict == audit.NotSeen,
 		Write:  s.verdict.Final() || (s.complete && p.FirstMiss.IsZero()),
 		Window: r.o.Window(p.Attempt.Place),
-		Close:  s.gone, NextLook: r.next(p), Shown: s.shown,
+		Close:  s.gone, NextLook: r.next(p, s), Shown: s.shown,
 	}
 	id := arms.MessageID("")
 	if s.message != nil {
@@ -287,9 +291,13 @@ func (r *Resolver) provable(p audit.Pending) time.Time {
 }
 
 // next is the pause until the next look: growing, but not past the moment
-// from which a look can prove something.
-func (r *Resolver) next(p audit.Pending) time.Duration {
+// from which a look can prove something, and not for long while the platform
+// can't be read: it may be well again at any moment.
+func (r *Resolver) next(p audit.Pending, s sighting) time.Duration {
 	pause := pauses[min(p.Looks, len(pauses)-1)]
+	if !s.complete && r.o.Now().Sub(p.OpenedAt) < unreadableFor {
+		pause = min(pause, unreadablePause)
+	}
 	if until := r.provable(p).Sub(r.o.Now()); until > 0 && until < pause && (p.Overwritten || !p.FirstMiss.IsZero()) {
 		return until
 	}

@@ -168,6 +168,20 @@ func TestALookThatFailsProvesNothing(t *testing.T) {
 	}
 }
 
+func TestWhatLandedIsSeenSoonAfterThePlatformCanBeReadAgain(t *testing.T) {
+	h := build(t)
+	p := h.lose(h.turn(), outcome.Reply, "", true)
+	h.arm.onLook = func() error { return ambiguous() }
+	for range 10 {
+		h.look()
+		h.advance(31 * time.Second)
+	}
+	h.arm.onLook = nil
+	h.look()
+	got, _ := h.verdicts(p.Attempt)
+	is(t, got, audit.Seen)
+}
+
 func TestAnEditThatALaterOneOverwroteCannotBeTold(t *testing.T) {
 	h := build(t)
 	tn := h.turn()

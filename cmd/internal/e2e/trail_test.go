@@ -5,7 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
+	"strings"
+	"testing"
 	"time"
 
 	_ "modernc.org/sqlite" // the "sqlite" driver
@@ -119,4 +122,28 @@ func detail(r audit.Row) audit.Detail {
 	var d audit.Detail
 	_ = json.Unmarshal(r.Detail, &d)
 	return d
+}
+
+// doubts says which attempts are open or in doubt, by kind.
+func doubts(t testing.TB, path string) string {
+	t.Helper()
+	db, err := openFile(path, "mode=ro")
+	must(t, err)
+	defer func() { _ = db.Close() }()
+	rows, err := db.Query(`select verb, state, overwritten, looks, first_miss is null, count(*),
+		min(next_look - unixepoch() * 1000000) / 1000000, max(next_look - unixepoch() * 1000000) / 1000000
+		from pending group by 1, 2, 3, 4, 5 order by 6 desc limit 20`)
+	must(t, err)
+	defer func() { _ = rows.Close() }()
+	var all strings.Builder
+	for rows.Next() {
+		var verb, state string
+		var overwritten, looks, unmissed, n int
+		var soonest, latest sql.NullInt64
+		must(t, rows.Scan(&verb, &state, &overwritten, &looks, &unmissed, &n, &soonest, &latest))
+		fmt.Fprintf(&all, "\n%d × %s %s, overwritten %d, %d looks, no miss %d, next in %d to %d s",
+			n, verb, state, overwritten, looks, unmissed, soonest.Int64, latest.Int64)
+	}
+	must(t, rows.Err())
+	return all.String()
 }
