@@ -11,7 +11,7 @@ BENCH         ?= .
 
 # What the tests need beside Go, as command:Debian-package. A service that the
 # tests start themselves is listed here and nowhere else.
-TEST_TOOLS    := gcc:gcc git:git redis-server:redis-server
+TEST_TOOLS    := gcc:gcc git:git redis-server:redis-server pg_ctlcluster:postgresql
 
 .DEFAULT_GOAL := help
 .PHONY: help test tools vet lint build demo crash soak bench fuzz clean

@@ -28,8 +28,10 @@ func (a *App) Start() error {
 	a.started = true
 	a.log.Info("stet is starting", "address", a.listener.Addr().String(), "data", a.o.Settings.Data, "version", a.o.Version)
 	a.trail.Start()
-	if _, err := a.sweeper.Dead(a.ctx, a.boot); err != nil {
-		return err
+	if !a.shared() {
+		if _, err := a.sweeper.Dead(a.ctx, a.boot); err != nil {
+			return err
+		}
 	}
 	a.loops.Go(func() { a.sweeper.Run(a.ctx) })
 	a.loops.Go(func() { a.resolver.Run(a.ctx) })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stet/audit"
+	"stet/audit/postgres"
 	"stet/audit/sqlite"
 	"stet/gateway/bind"
 	"stet/ledger"
@@ -40,9 +41,19 @@ func (a *App) openStore(ctx context.Context) error {
 	return a.openLedger(s)
 }
 
+// shared: the database serves other processes too, so none of them may take
+// the others for dead.
+func (a *App) shared() bool { return a.o.Settings.DatabaseURL != "" }
+
 // openDatabase opens the one database of the settings. observe is told of its
 // commits.
 func (a *App) openDatabase(ctx context.Context, observe func(int, time.Duration)) (store, error) {
+	if a.shared() {
+		// The database's own clock decides, whatever this process is told.
+		return postgres.Open(ctx, postgres.Options{
+			URL: a.o.Settings.DatabaseURL.Reveal(), Observe: observe, TranscriptKeep: a.o.Settings.Transcript.Keep,
+		})
+	}
 	return sqlite.Open(ctx, sqlite.Options{
 		Path: filepath.Join(a.o.Settings.Data, "stet.db"), Now: a.o.Now,
 		Observe: observe, TranscriptKeep: a.o.Settings.Transcript.Keep,

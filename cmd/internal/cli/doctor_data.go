@@ -106,7 +106,11 @@ func (x *examination) lookAtStores() {
 		x.find(mend, "audit store", "this program can't open any store: "+err.Error())
 		return
 	}
-	x.lookAtFile("audit store", "stet.db", newest)
+	if x.settings.DatabaseURL == "" {
+		x.lookAtFile("audit store", "stet.db", newest)
+	} else {
+		x.lookAtDatabase()
+	}
 	x.lookAtFile("room", "room.db", 0)
 }
 

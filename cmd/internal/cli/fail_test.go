@@ -74,7 +74,7 @@ func TestWrongUsageIsTwo(t *testing.T) {
 		{"audit", "export", "--format", "xml"}, {"keys", "create", "--name", "x", "--scope", "host"},
 		{"keys", "create", "--name", "x", "--scope", "god", "--org", "o"}, {"keys", "create", "--name", "x", "--scope", "host", "--org", "o", "--all-orgs"},
 		{"completion", "tcsh"}, {"reply", "hi", "--url", "ftp://x"}, {"serve", "--edit-window", "-1h"}, {"serve", "--listen", "nowhere"},
-		{"serve", "--redis-url", "redis://user:secret-canary@x/y"}, {"serve", "--database-url", "postgres://user:secret-canary@x"},
+		{"serve", "--redis-url", "redis://user:secret-canary@x/y"}, {"serve", "--database-url", "mysql://user:secret-canary@x"},
 	} {
 		got := s.run(t, args...).want(t, 2)
 		if got.err == "" || strings.Contains(got.err, "secret-canary") {

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"stet/audit/postgres"
 	"stet/audit/sqlite"
 	"stet/cmd/internal/config"
+	"stet/ledger"
 	"stet/ledger/redisstore"
 )
 
@@ -56,9 +58,19 @@ func (c ledgerRebuildCmd) Run(r *run) error {
 	return r.say("Redis holds all %d posts that may be changed now, after %s.\n", entries, took.Round(time.Millisecond))
 }
 
-// openAuthority opens the store that a gateway uses, and only that: nothing is
-// made or migrated beside one that may be running.
-func openAuthority(ctx context.Context, s config.Settings) (*sqlite.Store, error) {
+// authority is the store that Redis stands in front of.
+type authority interface {
+	ledger.WindowSource
+	Close() error
+}
+
+// openAuthority opens the store that a gateway uses. Of an SQLite file nothing
+// is made or migrated beside a gateway that may be running; PostgreSQL knows
+// how to migrate beside others.
+func openAuthority(ctx context.Context, s config.Settings) (authority, error) {
+	if s.DatabaseURL != "" {
+		return postgres.Open(ctx, postgres.Options{URL: s.DatabaseURL.Reveal()})
+	}
 	path := filepath.Join(s.Data, "stet.db")
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("there is no ledger in %s: name the gateway's folder with --data", s.Data)

@@ -17,7 +17,7 @@ type settings struct {
 	Listen          string         `from:"STET_LISTEN" default:"127.0.0.1:8484" help:"Where to listen; port 0 picks a free one."`
 	Data            string         `from:"STET_DATA" default:"./stet-data" complete:"file" help:"The folder of everything that must outlive the process."`
 	RedisURL        armhttp.Secret `name:"redis-url" from:"STET_REDIS_URL" placeholder:"URL" help:"Redis in front of the ledger; without it SQL answers alone. A URL (redis://, rediss://, unix://), or a comma list for a cluster or, with redis+sentinel://, for Sentinel."`
-	DatabaseURL     armhttp.Secret `name:"database-url" from:"STET_DATABASE_URL" placeholder:"URL" help:"Not in this build yet: leave it empty, SQLite under the data folder is used."`
+	DatabaseURL     armhttp.Secret `name:"database-url" from:"STET_DATABASE_URL" placeholder:"URL" help:"A PostgreSQL database, postgres://...; empty: SQLite under the data folder."`
 	EditWindow      time.Duration  `from:"STET_EDIT_WINDOW" default:"4h" help:"How long after it was posted a message may be changed."`
 	PlatformTimeout time.Duration  `from:"STET_PLATFORM_TIMEOUT" default:"15s" help:"The limit of one request to a platform."`
 	MaxWait         time.Duration  `from:"STET_MAX_WAIT" default:"10s" help:"The longest wait for a busy message or a budget."`

@@ -22,8 +22,8 @@ type Settings struct {
 	// RedisURL is where the ledger's copies are; see redisstore.Parse. Empty:
 	// SQL answers alone. It may hold a password.
 	RedisURL armhttp.Secret
-	// DatabaseURL may hold a password. No store behind it is in this build, so
-	// [Load] refuses a value.
+	// DatabaseURL is the PostgreSQL database of everything but the room; empty:
+	// SQLite under the data folder. It may hold a password.
 	DatabaseURL armhttp.Secret
 	// EditWindow is how long after it was posted a message may be changed,
 	// where Windows doesn't say otherwise.

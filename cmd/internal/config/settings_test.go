@@ -75,7 +75,7 @@ func TestFlagsAreValidated(t *testing.T) {
 		{"a Redis with a path that is no database", func(s *config.Settings) { s.RedisURL = "redis://h/" + canary },
 			"redis-url: not a database: it is a number, as in /0"},
 		{"a database", func(s *config.Settings) { s.DatabaseURL = canary },
-			"database-url: not in this build yet: leave it empty, SQLite under the data folder is used"},
+			"database-url: it starts with postgres:// or postgresql://; leave it empty for SQLite under the data folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := config.Default()
@@ -137,7 +137,7 @@ func TestKeysComeFromOnePlaceAlone(t *testing.T) {
 func TestURLsMayComeAsAPathAndAreCheckedAllTheSame(t *testing.T) {
 	path := write(t, "url", canary)
 	for name, want := range map[string]string{
-		"STET_REDIS_URL_FILE": "no known form", "STET_DATABASE_URL_FILE": "not in this build yet",
+		"STET_REDIS_URL_FILE": "no known form", "STET_DATABASE_URL_FILE": "it starts with postgres://",
 	} {
 		_, err := load(t, "", name, path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) {

@@ -21,7 +21,7 @@ func (s Settings) Validate() error {
 	errs := []error{
 		validListen(s.Listen),
 		validRedis(s.RedisURL),
-		absent("database-url", s.DatabaseURL, "SQLite under the data folder is used"),
+		validDatabase(s.DatabaseURL),
 		validKey(EnvHostKey, s.HostKey, bind.HostKey),
 		validKey(EnvOpsKey, s.OpsKey, bind.OpsKey),
 		s.validSweep(),
@@ -86,13 +86,14 @@ func validListen(addr string) error {
 	return nil
 }
 
-// absent refuses a value for something that this build doesn't have. The value
-// may hold a password and isn't repeated.
-func absent(name string, v armhttp.Secret, instead string) error {
-	if v == "" {
+// validDatabase checks the URL's form, without repeating it: it may hold a
+// password. Whether there is a database shows when it is opened.
+func validDatabase(v armhttp.Secret) error {
+	url := v.Reveal()
+	if url == "" || strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		return nil
 	}
-	return fmt.Errorf("%s: not in this build yet: leave it empty, %s", name, instead)
+	return errors.New("database-url: it starts with postgres:// or postgresql://; leave it empty for SQLite under the data folder")
 }
 
 // validRedis checks the URL's form, without repeating it. Whether there is a

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"stet/audit/postgres/pgtest"
 )
 
 var (
@@ -16,11 +18,13 @@ var (
 	soakFor    = flag.Duration("soak.for", 0, "how long the soak test runs; 0: three seconds")
 )
 
-// cleaned removes the binary that the tests built, after the last of them.
+// cleaned removes the binary that the tests built, and stops the database that
+// they started, after the last of them.
 type cleaned struct{ *testing.M }
 
 func (c cleaned) Run() int {
 	code := c.M.Run()
+	pgtest.Stop()
 	if binaryDir != "" {
 		_ = os.RemoveAll(binaryDir)
 	}
