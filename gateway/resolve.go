@@ -17,13 +17,13 @@ const (
 	lookTick = time.Second
 	// giveUpAfter is when an ambiguous outcome is left as it is.
 	giveUpAfter = 24 * time.Hour
-	looksAtOnce = 32
+	looksAtOnce = 256
 	// An outcome younger than unreadableFor is looked at again this soon after
 	// a look that failed.
 	unreadableFor   = time.Hour
 	unreadablePause = 30 * time.Second
 	// looksInParallel keeps one platform that hangs from holding all others up.
-	looksInParallel = 4
+	looksInParallel = 16
 )
 
 // pauses is how long after a look that proved nothing the next one comes.

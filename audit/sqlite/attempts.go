@@ -31,7 +31,7 @@ const (
 	// An edit can be overtaken by a later edit only; a message that was
 	// retracted shows nothing of any other write.
 	sqlOverwritten = `update pending set overwritten = 1 where org = ? and reply = ? and reply <> ''
-		and platform = ? and workspace = ? and channel = ? and attempt <> ? and dry_run = 0 and (? = 1 or seq < ?)`
+		and overwritten = 0 and platform = ? and workspace = ? and channel = ? and attempt <> ? and dry_run = 0 and (? = 1 or seq < ?)`
 )
 
 // message names an own post by its first part, across the working tables.

@@ -14,7 +14,9 @@ import (
 const (
 	sqlDue = `select ` + attemptColumns + `, p.overwritten, p.looks, p.first_miss
 		from pending p join attempt a on a.id = p.attempt
-		where p.state = 'ambiguous' and p.next_look <= ? order by p.opened_at desc limit ?`
+		where p.attempt in (select attempt from pending
+			where state = 'ambiguous' and next_look <= ? order by opened_at desc limit ?)
+		order by p.opened_at desc`
 	sqlFinish = `delete from pending where attempt = ? and state = 'ambiguous' returning overwritten`
 	// Of the other writes to an edit's message that nothing is known of yet.
 	sqlRivals = `select a.digest from pending p join pending q on q.org = p.org and q.reply = p.reply

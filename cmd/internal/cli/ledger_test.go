@@ -67,10 +67,14 @@ func TestAGatewayWithRedisSaysHowItIs(t *testing.T) {
 	found := findings(t, 1, env)
 	expect(t, found, "redis", "mend", "maxmemory-policy allkeys-lru")
 	redis.Down()
-	for range 6 {
-		agent.run(t, "edit", id, "Solved, again.").want(t, 0)
+	// How many looks it takes to give Redis up depends on how fast they are.
+	given := func() bool { return strings.Contains(found["ledger"][1], "Redis can't be used") }
+	for tries := 0; !given() && tries < 40; tries++ {
+		for range 6 {
+			agent.run(t, "edit", id, "Solved, again.").want(t, 0)
+		}
+		found = findings(t, 1, env)
 	}
-	found = findings(t, 1, env)
 	expect(t, found, "gateway", "ok", "is ready")
 	expect(t, found, "redis", "mend", "can't be used")
 	expect(t, found, "ledger", "ok", "answers from SQL alone, Redis can't be used")

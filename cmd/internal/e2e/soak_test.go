@@ -52,12 +52,12 @@ func TestSoakStaysFlat(t *testing.T) {
 	samples := watch(ctx, t, p.base, max(length/90, 50*time.Millisecond))
 	d.finish()
 	flat(t, samples)
-	if !poll(t.Context(), 2*time.Minute, func() bool {
+	if !poll(t.Context(), 2*time.Minute+length/2, func() bool {
 		n, err := pendings(t.Context(), filepath.Join(p.data, "stet.db"))
 		must(t, err)
 		return n == 0
 	}) {
-		t.Fatalf("still in doubt after two minutes: %s", doubts(t, filepath.Join(p.data, "stet.db")))
+		t.Fatalf("still in doubt long after the load: %s", doubts(t, filepath.Join(p.data, "stet.db")))
 	}
 	// The connections to the platform are kept for a while: one for each caller.
 	if now := take(t, p.base); now.goroutines > idle.goroutines+5*soakCallers || now.files > idle.files+4*soakCallers {
