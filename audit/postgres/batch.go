@@ -31,6 +31,8 @@ const sqlSession = `select pg_advisory_xact_lock_shared($1)`
 // parts are the writes of a batch by what they do.
 type parts struct {
 	settle, refuse, open []*write
+	// probe: one or more of them only prove that the trail can be written.
+	probe bool
 }
 
 // send commits writes in one implicit transaction and leaves each one's answer
@@ -47,20 +49,27 @@ func (c *committer) send(writes []*write) error {
 			p.settle = append(p.settle, w)
 		case w.refuse != nil:
 			p.refuse = append(p.refuse, w)
+		case w.probe:
+			p.probe = true
 		default:
 			p.open = append(p.open, w)
 		}
 	}
 	conn, err := c.pool.Acquire(ctx)
 	if err != nil {
+		c.reset()
 		return errors.Join(errGaveUp, err)
 	}
 	defer conn.Release()
 	var q pgx.Batch
-	locked := p.locks(&q, c.session.current())
+	silent := p.locks(&q, c.session.current())
+	if p.probe {
+		q.Queue(sqlProbe, c.clock())
+		silent++
+	}
 	p.queue(&q, c.clock())
 	results := conn.SendBatch(ctx, &q)
-	err = p.read(results, locked)
+	err = p.read(results, silent)
 	// The commit is confirmed when the batch's end is, and not before.
 	if end := results.Close(); err == nil {
 		err = end
@@ -68,6 +77,9 @@ func (c *committer) send(writes []*write) error {
 	err = confirmed(err)
 	if errors.Is(err, errUnknown) {
 		c.session.lost()
+	}
+	if err != nil && !answered(err) {
+		c.reset() // what ended this connection has likely ended the others
 	}
 	return err
 }
@@ -84,9 +96,10 @@ func (p *parts) queue(q *pgx.Batch, clock *int64) {
 	}
 }
 
-// read takes the answers in, after those of the statements that only lock.
-func (p *parts) read(results pgx.BatchResults, locked int) error {
-	for range locked {
+// read takes the answers in, after those of the first statements, which say
+// nothing.
+func (p *parts) read(results pgx.BatchResults, silent int) error {
+	for range silent {
 		if _, err := results.Exec(); err != nil {
 			return err
 		}

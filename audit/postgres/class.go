@@ -61,9 +61,11 @@ func Class(err error) string {
 		return "taken"
 	case errors.As(err, &e):
 		return classOfCode(e.Code)
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return "unreachable"
 	case errors.Is(err, errGaveUp), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "gave-up-waiting"
-	case pgconn.SafeToRetry(err), errors.As(err, new(*pgconn.ConnectError)):
+	case pgconn.SafeToRetry(err):
 		return "unreachable"
 	default:
 		return classUnknown

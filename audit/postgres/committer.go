@@ -25,6 +25,7 @@ const (
 type committer struct {
 	pool    *pgxpool.Pool
 	clock   func() *int64
+	reset   func() // makes the store's other connections anew
 	observe func(int, time.Duration)
 	session session
 	first   chan *write
@@ -42,12 +43,13 @@ const (
 	abandoned
 )
 
-// write is one item of a batch: exactly one of the three is set, and holds the
-// answer afterwards.
+// write is one item of a batch: exactly one of the first four is set, and holds
+// the answer afterwards.
 type write struct {
 	settle *settling
 	refuse *refusing
 	open   *opening
+	probe  bool
 	// clash names what no other write of a batch may share with this one.
 	clash [3]clash
 
@@ -66,7 +68,7 @@ type clash struct {
 
 func newCommitter(s *Store, depth int) *committer {
 	c := &committer{
-		pool: s.batches, clock: s.clock, observe: s.observe,
+		pool: s.batches, clock: s.clock, reset: s.pool.Reset, observe: s.observe,
 		first: make(chan *write, depth), second: make(chan *write, depth),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,11 +65,23 @@ func (p *proxy) accept() {
 			_ = in.Close()
 			continue
 		}
-		p.wg.Go(func() {
-			_, _ = io.Copy(out, in)
-			_, _ = out.Close(), in.Close()
-		})
+		p.wg.Go(func() { p.requests(in, out) })
 		p.wg.Go(func() { p.answers(in, out) })
+	}
+}
+
+// cancelRequest begins a message that asks the server to stop a statement. A
+// network that cut a connection would not deliver one either.
+const cancelRequest = "\x00\x00\x00\x10\x04\xd2\x16\x2e"
+
+func (p *proxy) requests(in, out net.Conn) {
+	defer func() { _, _ = out.Close(), in.Close() }()
+	first := make([]byte, len(cancelRequest))
+	if _, err := io.ReadFull(in, first); err != nil || string(first) == cancelRequest {
+		return
+	}
+	if _, err := out.Write(first); err == nil {
+		_, _ = io.Copy(out, in)
 	}
 }
 
@@ -109,7 +122,7 @@ func (p *proxy) drop(down bool) {
 	clear(p.conns)
 }
 
-// cutting makes the next answer of the server, and only it, get lost.
+// cutNext makes the next answer of the server, and only it, get lost.
 func (p *proxy) cutNext() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,6 +172,54 @@ func TestACommitWhoseAnswerIsLostIsUnconfirmed(t *testing.T) {
 	if n, err := s.CountForTest(t.Context(), "audit_row"); err != nil || n != 11 {
 		t.Errorf("%d rows, want 11, %v", n, err)
 	}
+}
+
+// TestAfterAProbeNothingUnconfirmedTurnsUp: an opening whose connection was lost
+// still runs at the server; the probe comes back when that has ended.
+func TestAfterAProbeNothingUnconfirmedTurnsUp(t *testing.T) {
+	server := pgtest.Shared(t)
+	schema := server.Fresh(t)
+	p := newProxy(t, server)
+	s := openStore(t, postgres.Options{URL: p.url(schema)})
+	watch := openStore(t, postgres.Options{URL: server.URL(schema)})
+	tn := benchTurn(t, s)
+	warm(t, s, tn)
+	unlock := lockTurn(t, server.URL(schema), tn.ID)
+	defer unlock()
+	q := reply(tn)
+	opened := make(chan error, 1)
+	go func() { _, err := s.Open(context.Background(), q); opened <- err }()
+	await(t, watch, func() bool { return waitsFor(t, watch, "tuple", "transactionid") == 1 })
+	p.drop(false)
+	if err := <-opened; !errors.Is(err, audit.ErrUnconfirmed) {
+		t.Fatalf("opening: %v", err)
+	}
+	probed := make(chan error, 1)
+	go func() { probed <- s.Probe(context.Background()) }()
+	await(t, watch, func() bool { return waitsFor(t, watch, "advisory") == 1 || len(probed) > 0 })
+	select {
+	case err := <-probed:
+		t.Fatalf("the probe came back while the opening ran: %v", err)
+	default:
+	}
+	unlock()
+	if err := <-probed; err != nil {
+		t.Fatal(err)
+	}
+	if n, err := watch.OpenAttempts(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d attempts are open after the probe, %v", n, err)
+	}
+}
+
+// waitsFor counts the sessions that wait for locks of a kind.
+func waitsFor(t *testing.T, s *postgres.Store, kinds ...string) int {
+	t.Helper()
+	n, err := s.CountForTest(t.Context(), "pg_stat_activity where wait_event_type = 'Lock' and wait_event in ('"+
+		strings.Join(kinds, "', '")+"')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // warm makes the committer prepare its statements.

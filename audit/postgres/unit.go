@@ -49,7 +49,7 @@ func (s *Store) inTx(ctx context.Context, fn func(*unit) error) error {
 }
 
 func (s *Store) tryTx(ctx context.Context, fn func(*unit) error) error {
-	tx, err := s.pool.Begin(ctx)
+	tx, err := s.begin(ctx)
 	if err != nil {
 		return errors.Join(errGaveUp, err)
 	}
@@ -58,6 +58,17 @@ func (s *Store) tryTx(ctx context.Context, fn func(*unit) error) error {
 		return err
 	}
 	return confirmed(tx.Commit(ctx))
+}
+
+// begin begins a transaction. A connection that was lost while it was idle shows
+// only now, and others with it: then all are made anew.
+func (s *Store) begin(ctx context.Context) (pgx.Tx, error) {
+	tx, err := s.pool.Begin(ctx)
+	if err == nil || answered(err) || ctx.Err() != nil || errors.As(err, new(*pgconn.ConnectError)) {
+		return tx, err
+	}
+	s.pool.Reset()
+	return s.pool.Begin(ctx)
 }
 
 // write runs one statement that is a transaction of its own and answers how
