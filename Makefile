@@ -10,8 +10,9 @@ FUZZTIME      ?= 30s
 BENCH         ?= .
 
 # What the tests need beside Go, as command:Debian-package. A service that the
-# tests start themselves is listed here and nowhere else.
-TEST_TOOLS    := gcc:gcc git:git redis-server:redis-server pg_ctlcluster:postgresql
+# tests start themselves is listed here and nowhere else. Debian keeps
+# PostgreSQL's own programs off the PATH.
+TEST_TOOLS    := gcc:gcc git:git redis-server:redis-server initdb:postgresql
 
 .DEFAULT_GOAL := help
 .PHONY: help test tools vet lint build demo crash soak bench fuzz clean
@@ -24,7 +25,7 @@ test: tools vet lint ## everything that has to pass: vet, linter, tests with the
 
 tools: ## install what the tests need, on Debian
 	@missing=""; \
-	for t in $(TEST_TOOLS); do command -v "$${t%%:*}" >/dev/null 2>&1 || missing="$$missing $${t##*:}"; done; \
+	for t in $(TEST_TOOLS); do { command -v "$${t%%:*}" || ls /usr/lib/postgresql/*/bin/"$${t%%:*}"; } >/dev/null 2>&1 || missing="$$missing $${t##*:}"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo -n"; else as="none"; fi; \
 	if [ "$$as" != none ] && command -v apt-get >/dev/null 2>&1; then \

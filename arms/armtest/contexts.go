@@ -56,11 +56,32 @@ func (b *bench) canceledMidway(t *testing.T, v verb) {
 
 func (b *bench) silent(t *testing.T, v verb, start string) {
 	p := newPeer(t, func(c net.Conn) { _, _ = c.Write([]byte(start)) })
-	ctx, cancel := context.WithTimeout(context.Background(), 150*time.Millisecond)
-	defer cancel()
+	ctx := spending{Context: context.Background(), over: make(chan struct{})}
+	go func() {
+		<-p.got
+		close(ctx.over)
+	}()
 	b.wire.reset(p.route(t))
 	b.bounded(t, func() error { return v.do(ctx, b, b.h.marker()) },
 		want{certainty: arms.Ambiguous, codes: []arms.Code{arms.CodeTimeout}})
+}
+
+// spending is a context whose time is spent when over closes: a deadline by the
+// clock could pass before a slow machine has even dialed.
+type spending struct {
+	context.Context
+	over chan struct{}
+}
+
+func (s spending) Done() <-chan struct{} { return s.over }
+
+func (s spending) Err() error {
+	select {
+	case <-s.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 func (b *bench) canceledDialing(t *testing.T, v verb) {

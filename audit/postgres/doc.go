@@ -6,9 +6,15 @@
 //
 // Openings, refusals and outcomes go through one committer per store. What came
 // in while a commit was under way shares the next one, and a shared commit is
-// one way to the server and back: the work on a batch is done by functions that
-// the migrations install, in one implicit transaction. A process that freezes
-// after it has sent a batch therefore holds no lock.
+// one way to the server and back: a batch is one statement for each kind of
+// write, behind those that take its locks, in one implicit transaction. A
+// process that freezes after it has sent a batch therefore holds no lock.
+//
+// The statements are files under statements. Their plans are made once per
+// session, perhaps on empty tables, so they leave the planner no choice that
+// could be wrong later: each look-up is by one key and ends at one row, changes
+// go by the place of a row that was looked up, and tables that are nearly empty
+// have one index per look-up.
 //
 // Replicas are kept apart by locks on rows, taken in one order: turns, then the
 // first parts of messages, then pending attempts. Everything else that the
