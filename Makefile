@@ -12,7 +12,7 @@ BENCH         ?= .
 # What the tests need beside Go, as command:Debian-package. A service that the
 # tests start themselves is listed here and nowhere else. Debian keeps
 # PostgreSQL's own programs off the PATH.
-TEST_TOOLS    := gcc:gcc git:git redis-server:redis-server initdb:postgresql
+TEST_TOOLS    := gcc:gcc git:git curl:curl redis-server:redis-server initdb:postgresql
 
 .DEFAULT_GOAL := help
 .PHONY: help test tools vet lint build demo crash soak bench fuzz clean
